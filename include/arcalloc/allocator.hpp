@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include <arcalloc/backend.hpp>
+#include <arcalloc/counters.hpp>
+#include <arcalloc/options.hpp>
+#include <arcalloc/phase.hpp>
+#include <arcalloc/status.hpp>
+
+namespace arcalloc {
+
+namespace detail {
+struct block_record;
+class pool;
+}  // namespace detail
+
+/// Every block starts at a multiple of this many bytes.
+inline constexpr std::size_t block_alignment = 512;
+
+/// The largest request, in bytes.
+inline constexpr std::uint64_t request_bytes_max = std::uint64_t{1} << 47;
+
+/// One piece of device memory, as handed out. Copy it freely; it is spent once it is freed. A
+/// value-initialised block is no block: null, and freeing it does nothing.
+class block {
+ public:
+  [[nodiscard]] void* data() const noexcept { return address_; }
+  [[nodiscard]] explicit operator bool() const noexcept { return address_ != nullptr; }
+
+ private:
+  friend class allocator;
+  void* address_ = nullptr;
+  detail::block_record* record_ = nullptr;
+};
+
+/// The segment behind a pointer, for engines that share or register device memory.
+struct segment_extent {
+  void* base = nullptr;
+  std::uint64_t bytes = 0;
+  std::uint64_t offset_bytes = 0;
+};
+
+/// How the bound on cached bytes was found, with its arithmetic:
+/// derived = min(1 GiB, (free - reserve) / 2), reserve = min(256 MiB, free / 4),
+/// free = the driver's free + our cached. Bytes.
+struct cap_arithmetic {
+  std::uint64_t cached_bytes_max = 0;
+  std::uint64_t cap_source = 0;  ///< arcalloc_cap_source
+  std::uint64_t driver_free_bytes = 0;
+  std::uint64_t own_cached_bytes = 0;
+  std::uint64_t free_bytes = 0;
+  std::uint64_t reserve_bytes = 0;
+  status query = status::ok;  ///< what the last memory query answered
+};
+
+/// The last refusal by the ladder, term by term. Bytes.
+struct failure_record {
+  status outcome = status::ok;  ///< ok: none so far
+  std::uint64_t requested_bytes = 0;
+  std::uint64_t class_bytes = 0;
+  stream on = default_stream;
+  std::uint64_t allocated_bytes = 0;
+  std::uint64_t pending_bytes = 0;
+  std::uint64_t cached_bytes = 0;
+  std::uint64_t slack_bytes = 0;
+  std::uint64_t pinned_bytes = 0;
+  std::uint64_t stuck_bytes = 0;
+  std::uint64_t reserved_bytes = 0;
+  std::uint64_t cached_bytes_max = 0;
+  std::uint64_t capacity_bytes = 0;
+  std::uint64_t driver_free_bytes = 0;  ///< ARCALLOC_NO_BOUND where the driver would not say
+  std::uint64_t largest_idle_bytes = 0;
+};
+
+/// One line for people: every field of the record. Returns the length written, without a newline.
+std::size_t format_failure(const failure_record& record, char* text, std::size_t capacity) noexcept;
+
+/// A bounded caching allocator for the memory of one device.
+///
+/// Called by an engine for every tensor; calls the backend only when nothing it holds will do.
+/// Concurrency: every function from any thread, except the destructor. A hit takes no lock.
+/// Keeps: cached_bytes <= cached_bytes_max after every call, reserved_bytes <= capacity_bytes at
+/// every instant, and the identities stated at arcalloc_counters.
+/// Cost: a hit is a pop from the calling thread's cache for the stream; a miss is a driver call.
+/// It does not throw, print (but through options::sink), start threads, or touch the memory.
+class allocator {
+ public:
+  /// Makes an allocator over `device`, which must outlive it. invalid_argument when an option is out
+  /// of range (a stats sink missing is not: nothing is reported then); backend_failed when host
+  /// memory for bookkeeping is not to be had. Arms the derived bound.
+  [[nodiscard]] static status create(backend& device, const options& settings, allocator*& out) noexcept;
+
+  /// Gives every segment back to the driver, live blocks included: they die with their allocator.
+  static void destroy(allocator* self) noexcept;
+
+  allocator(const allocator&) = delete;
+  allocator& operator=(const allocator&) = delete;
+
+  /// Hands out at least `bytes` for work on `on`, aligned to block_alignment. Zero bytes: `ok` and a
+  /// null block. On any other status `out` is null, live blocks and bounds are as before, and for a
+  /// refusal by the ladder last_failure() has the details.
+  [[nodiscard]] status allocate(std::size_t bytes, stream on, block& out) noexcept;
+
+  /// Takes a block back; work enqueued on its own stream before this call may still use it. A null
+  /// block is `ok`. `double_free` when it is idle already, `unknown_pointer` when it is not ours.
+  [[nodiscard]] status deallocate(const block& piece) noexcept;
+
+  /// The same by address: costs one lookup. A null pointer is `ok`. `unknown_pointer` unless it is
+  /// the start of a block.
+  [[nodiscard]] status deallocate(void* address) noexcept;
+
+  /// The same, and `invalid_argument` unless the block was requested with exactly `bytes`.
+  [[nodiscard]] status deallocate(void* address, std::size_t bytes) noexcept;
+
+  /// Enters a phase; see enter_phase for what happens. Entering the current phase does nothing.
+  [[nodiscard]] status begin_phase(phase next) noexcept;
+
+  /// Ends a decode step: closes the counters' window, and reports every stats_every_steps steps.
+  void end_step() noexcept;
+
+  /// Gives idle memory back until cached_bytes is at most `cached_bytes_target`, coldest first, and
+  /// no more than needed. backend_failed when a driver free failed: the segment is stuck, counted,
+  /// and retried at the next trim.
+  [[nodiscard]] status trim(std::uint64_t cached_bytes_target) noexcept;
+
+  /// Gives back all idle memory: cached_bytes is 0 afterwards.
+  [[nodiscard]] status drain() noexcept;
+
+  /// Switches the cache on, or off with a drain. Blocks out at that moment stay valid.
+  [[nodiscard]] status set_enabled(bool enabled) noexcept;
+
+  /// Sets the bound on cached bytes, and obeys it before returning.
+  [[nodiscard]] status set_cached_bytes_max(const cached_bound& bound) noexcept;
+
+  /// Sets the bound on reserved bytes (0 = none), evicting to obey it. capacity_exceeded, and no
+  /// change, when live blocks stand in the way.
+  [[nodiscard]] status set_capacity_bytes(std::uint64_t bytes) noexcept;
+
+  /// A consistent picture of all threads, at the cost of stopping each for a moment.
+  void read_counters(counters& out) const noexcept;
+
+  /// The last closed step window.
+  void read_step_counters(counters& out) const noexcept;
+
+  /// Sets every peak to the present value; resets nothing else.
+  void reset_peaks() noexcept;
+
+  [[nodiscard]] cap_arithmetic read_cap() const noexcept;
+  [[nodiscard]] failure_record last_failure() const noexcept;
+  [[nodiscard]] phase current_phase() const noexcept;
+  [[nodiscard]] backend& device() const noexcept;
+
+  /// Base, size and offset of the segment that `address` lies in; unknown_pointer if in none.
+  [[nodiscard]] status locate(const void* address, segment_extent& out) const noexcept;
+
+ private:
+  explicit allocator(detail::pool* shared) noexcept : pool_(shared) {}
+  ~allocator() = default;
+
+  detail::pool* pool_;
+};
+
+/// Owns an allocator: `allocator_ptr own{raw}` after allocator::create.
+struct allocator_destroyer {
+  void operator()(allocator* self) const noexcept { allocator::destroy(self); }
+};
+using allocator_ptr = std::unique_ptr<allocator, allocator_destroyer>;
+
+}  // namespace arcalloc

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <arcalloc/status.hpp>
+
+namespace arcalloc {
+
+/// A queue of work on the device. Two values that compare equal are one stream; 0 is the default
+/// stream. The allocator never dereferences it.
+enum class stream : std::uint64_t {};
+
+inline constexpr stream default_stream{0};
+
+/// What the driver says about the device's memory, in bytes, now.
+struct memory_info {
+  std::uint64_t free_bytes = 0;
+  std::uint64_t total_bytes = 0;
+};
+
+/// The device below the allocator: the one door to memory that costs a driver call.
+///
+/// Called by the segment source on a miss, on an eviction and when a bound is armed, never on a hit.
+/// Concurrency: every function may be called from any thread at any time, several at once; the
+/// allocator holds none of its locks meanwhile.
+/// Cost: a driver call. Nothing here throws; a failure is a status and leaves the device as it was.
+/// It does not round, cache, count or remember: it hands out exactly what it is asked for.
+/// To write one, derive, implement five functions, and run the conformance suite over it.
+class backend {
+ public:
+  virtual ~backend() = default;
+
+  /// A short name for reports, such as "host".
+  [[nodiscard]] virtual const char* name() const noexcept = 0;
+
+  /// The granule in bytes, a power of two: every size passed to allocate is a multiple of it, and
+  /// every address returned is aligned to it and to 512.
+  [[nodiscard]] virtual std::size_t granularity() const noexcept = 0;
+
+  /// Lends `bytes` (a positive multiple of granularity()) for work on `on`. On `ok` `address` is set
+  /// and not null. `device_out_of_memory` when the device has no room; `backend_failed` otherwise.
+  [[nodiscard]] virtual status allocate(std::size_t bytes, stream on, void*& address) noexcept = 0;
+
+  /// Takes back exactly what allocate lent. The caller has made sure that no work uses it any more.
+  /// On failure the memory is still lent, and the call may be repeated.
+  [[nodiscard]] virtual status free(void* address, std::size_t bytes) noexcept = 0;
+
+  /// Free and total bytes of the device, as the driver sees them now.
+  [[nodiscard]] virtual status query_memory(memory_info& out) const noexcept = 0;
+};
+
+}  // namespace arcalloc
