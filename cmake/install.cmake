@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# What is installed, and how others find it: a CMake package (find_package(arcalloc) gives
+# arcalloc::arcalloc) and a pkg-config file. `arcalloc_targets` is exported by this file alone.
+install(TARGETS arcalloc EXPORT arcalloc_targets
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+
+set(arcalloc_package_directory "${CMAKE_INSTALL_LIBDIR}/cmake/arcalloc")
+install(EXPORT arcalloc_targets NAMESPACE arcalloc:: DESTINATION "${arcalloc_package_directory}")
+configure_package_config_file(cmake/arcalloc-config.cmake.in "${PROJECT_BINARY_DIR}/arcalloc-config.cmake"
+  INSTALL_DESTINATION "${arcalloc_package_directory}")
+# Before 1.0 a minor version may change the interface.
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/arcalloc-config-version.cmake"
+  VERSION "${PROJECT_VERSION}" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/arcalloc-config.cmake" "${PROJECT_BINARY_DIR}/arcalloc-config-version.cmake"
+  DESTINATION "${arcalloc_package_directory}")
+
+# The prefix is found from the file's own place, so that an installed tree may be moved.
+file(RELATIVE_PATH arcalloc_prefix_from_pc
+  "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" arcalloc_prefix_from_pc "${arcalloc_prefix_from_pc}")
+configure_file(cmake/arcalloc.pc.in "${PROJECT_BINARY_DIR}/arcalloc.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/arcalloc.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+if(ARCALLOC_BUILD_PROGRAM)
+  install(TARGETS arcalloc_program RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(FILES man/arcalloc.1 DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+endif()
+install(FILES README.md LICENSE CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
