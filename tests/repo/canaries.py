@@ -42,6 +42,16 @@ def remove(*paths):
     return act
 
 
+def with_one_header(flaw):
+    """The flaw alone with counters.h: to compile every header again for every canary takes long."""
+    def act(root):
+        for header in (root / "include/arcalloc").iterdir():
+            if header.name != "counters.h":
+                header.unlink()
+        flaw(root)
+    return act
+
+
 LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
 LONG_FUNCTION = LICENCE + "void f() {\n" + "  ;\n" * 70 + "}\n"
 
@@ -72,9 +82,9 @@ CANARIES = [
     ("scripts", write("tools/stray", "#!/usr/bin/env bash\ntrue\n"), "no `set -euo pipefail`"),
     ("manual", append("man/arcalloc.1", ".Sh BAD\n.Zz\n"), "man/arcalloc.1"),
     ("manual", remove("man"), "found no manual pages"),
-    ("public_headers", write("include/arcalloc/stray.hpp", "std::size_t x;\n"), "include/arcalloc/stray.hpp"),
-    ("public_headers", append("include/arcalloc/counters.h", "class x;\n"), "include/arcalloc/counters.h"),
-    ("public_headers", write("include/arcalloc/stray.h", "typedef struct stray { int x; } stray;\n"), "redefinition"),
+    ("public_headers", with_one_header(write("include/arcalloc/stray.hpp", "std::size_t x;\n")), "include/arcalloc/stray.hpp"),
+    ("public_headers", with_one_header(append("include/arcalloc/counters.h", "class x;\n")), "include/arcalloc/counters.h"),
+    ("public_headers", with_one_header(write("include/arcalloc/stray.h", "typedef struct stray { int x; } stray;\n")), "redefinition"),
     ("documents", replace("docs/settings.md", "`ARC_ALLOC_CACHE_STATS`", "`ARC_ALLOC_CACHE_STATE`"), "no row for `ARC_ALLOC_CACHE_STATS`"),
     ("documents", append("README.md", "ARC_ALLOC_NOTHING\n"), "ARC_ALLOC_NOTHING is not a setting"),
     ("documents", replace("docs/statistics.md", "`driver_frees`", "`driver_freed`"), "no row for `driver_frees`"),
@@ -93,6 +103,24 @@ sed -n 's/.*Fl \\(-[a-z-]*\\).*/  -\\1/p' {manual}
 """
 
 
+SYMBOL_CANARIES = [
+    ("int arcalloc_f() { throw 1; }", "needs __cxa_throw"),
+    ("int* arcalloc_f() { return new int; }", "needs _Znwm"),
+    ("int elsewhere(); int arcalloc_f() { return elsewhere(); }", "needs _Z9elsewherev"),
+    ("int f(int* p) { return *p; }", "defines nothing of arcalloc"),
+]
+
+
+def run_symbols(scratch, given, code):
+    source, compiled, archive = scratch / "canary.cpp", scratch / "canary.o", scratch / "libcanary.a"
+    source.write_text(code + "\n")
+    archive.unlink(missing_ok=True)
+    subprocess.run([given.cxx, "-c", "-O1", source, "-o", compiled], check=True)
+    subprocess.run(["ar", "rc", archive, compiled], check=True)
+    return subprocess.run([sys.executable, "-B", HERE / "symbols.py", "--root", given.root, "--archive", archive,
+                           "--cxx", given.cxx], capture_output=True, text=True)
+
+
 def run_check(name, root, given, program):
     extra = {"public_headers": ["--cxx", given.cxx, "--cc", given.cc], "documents": ["--program", program]}.get(name, [])
     return subprocess.run([sys.executable, "-B", HERE / (name + ".py"), "--root", root, *extra],
@@ -102,8 +130,18 @@ def run_check(name, root, given, program):
 def main():
     given = tree.arguments("cxx", "cc")
     findings, looked_at, unchecked = [], 0, set()
+
+    def judge(check, done, expected):
+        nonlocal looked_at
+        looked_at += 1
+        if done.returncode != 1 or expected not in done.stdout:
+            findings.append(f"{check}: should have said `{expected}`; said, with status {done.returncode}:\n"
+                            + done.stdout[-500:] + done.stderr[-500:])
+
     with tempfile.TemporaryDirectory() as directory:
         scratch = pathlib.Path(directory)
+        for code, expected in SYMBOL_CANARIES:
+            judge("symbols", run_symbols(scratch, given, code), expected)
         program = scratch / "program"
         program.write_text(PROGRAM.format(manual=given.root / "man/arcalloc.1"))
         program.chmod(0o755)
@@ -118,10 +156,7 @@ def main():
             if done.returncode == tree.SKIPPED:
                 unchecked.add(check)
                 continue
-            looked_at += 1
-            if done.returncode != 1 or expected not in done.stdout:
-                findings.append(f"{check}: should have said `{expected}`; said, with status {done.returncode}:\n"
-                                + done.stdout[-500:] + done.stderr[-500:])
+            judge(check, done, expected)
     for check in sorted(unchecked):
         print(f"not tried, its tool is not installed: {check}")
     tree.finish(findings, looked_at, "canaries")
