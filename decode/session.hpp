@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <arcalloc/allocator.hpp>
-#include <arcalloc/counters.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include <arcalloc/allocator.hpp>
+#include <arcalloc/counters.hpp>
+
+#include "decode/input_error.hpp"
 
 namespace arcalloc::decode {
 
@@ -15,6 +18,7 @@ namespace arcalloc::decode {
 enum class kv_mode { concat, preallocated };
 
 /// One decode run over one allocator: a real model from files, or a named configuration.
+/// context + the prompt's positions + tokens must fit the model's sequence.
 struct session_settings {
   std::string model_path;      ///< llama2.c weights; empty: use config_name
   std::string tokenizer_path;  ///< llama2.c tokenizer; needed with model_path
@@ -25,30 +29,30 @@ struct session_settings {
   kv_mode kv = kv_mode::concat;
 };
 
-/// What a run came to. `outcome` is ok when all tokens were made; otherwise the allocator's status.
+/// What a run came to. `outcome` is ok when all tokens were made, or when the model itself stopped
+/// (tokens_done is lower then); otherwise the status with which the allocator refused.
 struct session_outcome {
   status outcome = status::ok;
   std::size_t tokens_done = 0;
   std::vector<std::int32_t> tokens;  ///< the generated token ids, for comparing legs
   std::string text;                  ///< what llama2.c would print; ids as text for a configuration without tokenizer
-  double decode_seconds = 0;         ///< wall time of the decode steps alone, without callbacks
+  double decode_seconds = 0;         ///< wall time of the finished decode steps alone, without callbacks
   counters at_decode_start{};        ///< cumulative counters when the decode phase began
-  counters at_half{};                ///< cumulative counters after half of the tokens
+  counters at_half{};                ///< cumulative counters after tokens / 2; as at_end if never reached
   counters at_end{};                 ///< cumulative counters after the last step, before tensors are freed
-};
-
-/// A file or name that cannot be used: the message names the file, the offset or the name.
-struct input_error {
-  std::string message;
 };
 
 /// Runs it. `after_token(n)` is called outside the timed region: with 0 when the decode phase begins
 /// (weights loaded, prefill done), and after every token with the number done so far. Throws
-/// input_error for unusable input, before the first token.
+/// input_error for unusable input, before the first token. Every tensor is freed when it returns.
 session_outcome run_session(allocator& memory, const session_settings& settings,
                             const std::function<void(std::size_t)>& after_token);
 
 /// The names --config takes, the default first.
 std::vector<std::string> config_names();
+
+/// How many tokens a run of this configuration makes unless told otherwise. Throws input_error for
+/// an unknown name.
+std::size_t default_tokens(const std::string& config);
 
 }  // namespace arcalloc::decode

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "decode/executor.hpp"
+#include "decode/tensor.hpp"
+
+namespace arcalloc::decode {
+
+/// The eager operations of the decoder: each makes a fresh output tensor and has the executor fill it.
+///
+/// Called by `model`. The output is requested while all inputs are alive, as eager engines do; inputs
+/// are freed by whoever owns them. Each function says the output's shape and nothing of arithmetic,
+/// so the sequence of requests does not depend on the executor.
+/// Concurrency: one thread. Throws memory_refused; a half-made output is freed on the way.
+class operations {
+ public:
+  operations(tensor_source& memory, executor& compute) noexcept : memory_(&memory), compute_(&compute) {}
+
+  [[nodiscard]] tensor filled(const shape& extents, const value_source& values) const;
+  [[nodiscard]] tensor gather_row(const tensor& table, std::size_t row) const;
+  [[nodiscard]] tensor mean_of_squares(const tensor& x) const;
+  [[nodiscard]] tensor normalise(const tensor& x, const tensor& mean, const tensor& weight) const;
+  [[nodiscard]] tensor matrix_vector(const tensor& weight, const tensor& x) const;
+  [[nodiscard]] tensor rotate_pairs(const tensor& x, const tensor& cosines, const tensor& sines) const;
+  [[nodiscard]] tensor concatenate(const tensor& before, const tensor& row) const;
+  /// The first `positions` rows of a cache as (heads, positions, head dim).
+  [[nodiscard]] tensor expand_heads(const tensor& cache, const shape& extents) const;
+  [[nodiscard]] tensor scores(const tensor& keys, const tensor& query) const;
+  [[nodiscard]] tensor scale(const tensor& x, float factor) const;
+  [[nodiscard]] tensor softmax_rows(const tensor& x) const;
+  [[nodiscard]] tensor weighted_sum(const tensor& weights, const tensor& values) const;
+  [[nodiscard]] tensor swap_outer(const tensor& x) const;
+  [[nodiscard]] tensor add(const tensor& left, const tensor& right) const;
+  [[nodiscard]] tensor multiply(const tensor& left, const tensor& right) const;
+  [[nodiscard]] tensor silu(const tensor& x) const;
+
+  /// The three that make no tensor: rows written in place, and the answer of a greedy sampler.
+  void fill_rows(tensor& table, std::size_t rows, const value_source& values) const;
+  void write_row(tensor& table, std::size_t index, const tensor& row) const;
+  [[nodiscard]] std::int32_t index_of_greatest(const tensor& x) const;
+
+ private:
+  tensor_source* memory_;
+  executor* compute_;
+};
+
+}  // namespace arcalloc::decode
