@@ -19,7 +19,7 @@ BANNED = {
 }
 # The C++ library's, the system's, GoogleTest's, and the one word of ours that the glossary allows.
 NOT_OURS = re.compile(r"memory_order_release|numeric_limits|release_graph|std::(unique_ptr|atomic)\S*release"
-                      r"|[.>]release\(\)|[gs]etrlimit|rlimit\w*|RLIMIT_\w+")
+                      r"|[.>]release\b|[gs]etrlimit|rlimit\w*|RLIMIT_\w+")
 LATER = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")
 
 
