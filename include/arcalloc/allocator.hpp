@@ -14,6 +14,7 @@
 namespace arcalloc {
 
 namespace detail {
+struct auditor;
 struct block_record;
 class pool;
 }  // namespace detail
@@ -158,6 +159,8 @@ class allocator {
   [[nodiscard]] status locate(const void* address, segment_extent& out) const noexcept;
 
  private:
+  friend struct detail::auditor;  // walks every segment, in tests
+
   explicit allocator(detail::pool* shared) noexcept : pool_(shared) {}
   ~allocator() = default;
 

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// The front door. allocate and deallocate answer a hit right here, inside the calling thread's own
+// stream cache; everything else goes to the pool, which looks again under its mutex.
+#include <arcalloc/allocator.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "pool.hpp"
+
+namespace arcalloc {
+
+using detail::block_record;
+using detail::pool;
+using detail::run;
+using detail::stream_cache;
+using detail::thread_record;
+
+status allocator::create(backend& device, const options& settings, allocator*& out) noexcept {
+  out = nullptr;
+  if (settings.classes > geometry::exact || settings.cached_bytes_max.mode > bound_mode::unbounded) {
+    return status::invalid_argument;
+  }
+  const std::size_t granule = device.granularity();
+  if (granule == 0 || (granule & (granule - 1)) != 0 || granule > detail::segment_bytes_min) {
+    return status::backend_failed;
+  }
+  void* const pool_room = std::aligned_alloc(alignof(pool), detail::round_up(sizeof(pool), alignof(pool)));
+  void* const self_room = std::malloc(sizeof(allocator));
+  if (pool_room == nullptr || self_room == nullptr) {
+    std::free(pool_room);
+    std::free(self_room);
+    return status::backend_failed;
+  }
+  pool* const shared = ::new (pool_room) pool(device, settings);
+  shared->open();
+  out = ::new (self_room) allocator(shared);
+  return status::ok;
+}
+
+void allocator::destroy(allocator* self) noexcept {
+  if (self == nullptr) return;
+  self->pool_->~pool();
+  std::free(self->pool_);
+  self->~allocator();
+  std::free(self);
+}
+
+status allocator::allocate(std::size_t bytes, stream on, block& out) noexcept {
+  out = block{};
+  if (bytes == 0) return status::ok;
+  thread_record* const self = detail::find_record(pool_->id());
+  if (self != nullptr && bytes <= pool_->classes().shared_max() && self->gate.try_enter()) {
+    const std::uint32_t class_index = pool_->classes().index_of(bytes);
+    stream_cache* const cache = self->find(on);
+    run* const from = cache != nullptr ? cache->ready(class_index) : nullptr;
+    if (from != nullptr) [[likely]] {
+      ++self->stats.requests;
+      ++self->stats.stream_cache_hits;
+      self->stats.add(bytes, from->block_bytes);
+      block_record& piece = cache->pop(*from);
+      piece.requested_bytes = bytes;
+      self->gate.leave();
+      out.address_ = piece.address;
+      out.record_ = &piece;
+      return status::ok;
+    }
+    self->gate.leave();
+  }
+  block_record* piece = nullptr;
+  const status outcome = pool_->acquire(bytes, on, piece);
+  if (outcome != status::ok) return outcome;
+  out.address_ = piece->address;
+  out.record_ = piece;
+  return status::ok;
+}
+
+namespace {
+
+enum class hit_free { taken, taken_over_lease, no };
+
+/// The hit path of a free: only for a live block of the calling thread's own caches, with the right
+/// address and, if given, the right size. Anything else is the pool's to judge.
+hit_free free_in_own_cache(thread_record& self, block_record& piece, const void* address, const std::uint64_t* bytes) {
+  const run* const home = piece.home;
+  stream_cache* const cache = home != nullptr ? home->home->cache.load(std::memory_order_relaxed) : nullptr;
+  if (cache == nullptr || &cache->owner() != &self) return hit_free::no;
+  const std::uint64_t requested = piece.requested_bytes;
+  if (piece.address != address || requested == 0 || (bytes != nullptr && *bytes != requested)) return hit_free::no;
+  ++self.stats.frees;
+  cache->push(piece);
+  self.stats.subtract(requested, home->block_bytes);
+  return self.stats.idle_bytes > self.lease_bytes ? hit_free::taken_over_lease : hit_free::taken;
+}
+
+status free_block(pool& shared, block_record* piece, void* address, const std::uint64_t* bytes) noexcept {
+  thread_record* const self = detail::find_record(shared.id());
+  if (self != nullptr && self->gate.try_enter()) {
+    block_record* found = piece;
+    if (found == nullptr) {
+      const detail::segment* const home = shared.table().find(address);
+      const stream_cache* const cache = home != nullptr ? home->cache.load(std::memory_order_relaxed) : nullptr;
+      if (cache != nullptr && &cache->owner() == self) found = detail::record_at(*home, address);
+    }
+    const hit_free done = found != nullptr ? free_in_own_cache(*self, *found, address, bytes) : hit_free::no;
+    self->gate.leave();
+    if (done == hit_free::taken) return status::ok;
+    if (done == hit_free::taken_over_lease) {
+      shared.settle();
+      return status::ok;
+    }
+  }
+  return shared.recycle(piece, address, bytes);
+}
+
+}  // namespace
+
+status allocator::deallocate(const block& piece) noexcept {
+  if (piece.record_ == nullptr) return status::ok;
+  return free_block(*pool_, piece.record_, piece.address_, nullptr);
+}
+
+status allocator::deallocate(void* address) noexcept {
+  if (address == nullptr) return status::ok;
+  return free_block(*pool_, nullptr, address, nullptr);
+}
+
+status allocator::deallocate(void* address, std::size_t bytes) noexcept {
+  if (address == nullptr) return bytes == 0 ? status::ok : pool_->recycle(nullptr, address, nullptr);
+  const std::uint64_t requested = bytes;
+  return free_block(*pool_, nullptr, address, &requested);
+}
+
+status allocator::begin_phase(phase next) noexcept {
+  return next > phase::decode ? status::invalid_argument : pool_->begin_phase(next);
+}
+void allocator::end_step() noexcept { pool_->end_step(); }
+status allocator::trim(std::uint64_t cached_bytes_target) noexcept { return pool_->trim(cached_bytes_target); }
+status allocator::drain() noexcept { return pool_->trim(0); }
+status allocator::set_enabled(bool enabled) noexcept { return pool_->set_enabled(enabled); }
+status allocator::set_cached_bytes_max(const cached_bound& bound) noexcept {
+  return bound.mode > bound_mode::unbounded ? status::invalid_argument : pool_->set_cached_bytes_max(bound);
+}
+status allocator::set_capacity_bytes(std::uint64_t bytes) noexcept { return pool_->set_capacity_bytes(bytes); }
+void allocator::read_counters(counters& out) const noexcept { pool_->read_counters(out); }
+void allocator::read_step_counters(counters& out) const noexcept { pool_->read_step_counters(out); }
+void allocator::reset_peaks() noexcept { pool_->reset_peaks(); }
+cap_arithmetic allocator::read_cap() const noexcept { return pool_->read_cap(); }
+failure_record allocator::last_failure() const noexcept { return pool_->last_failure(); }
+phase allocator::current_phase() const noexcept { return pool_->current_phase(); }
+backend& allocator::device() const noexcept { return pool_->device(); }
+status allocator::locate(const void* address, segment_extent& out) const noexcept {
+  return pool_->locate(address, out);
+}
+
+std::size_t format_failure(const failure_record& record, char* text, std::size_t capacity) noexcept {
+  const int length = std::snprintf(
+      text, capacity,
+      "%s: requested %llu (class %llu) on stream %llu; allocated %llu pending %llu cached %llu slack %llu pinned %llu "
+      "stuck %llu = reserved %llu; cached max %lld capacity %lld; driver free %lld; largest idle block %llu bytes",
+      status_name(record.outcome), static_cast<unsigned long long>(record.requested_bytes),
+      static_cast<unsigned long long>(record.class_bytes), static_cast<unsigned long long>(record.on),
+      static_cast<unsigned long long>(record.allocated_bytes), static_cast<unsigned long long>(record.pending_bytes),
+      static_cast<unsigned long long>(record.cached_bytes), static_cast<unsigned long long>(record.slack_bytes),
+      static_cast<unsigned long long>(record.pinned_bytes), static_cast<unsigned long long>(record.stuck_bytes),
+      static_cast<unsigned long long>(record.reserved_bytes), static_cast<long long>(record.cached_bytes_max),
+      static_cast<long long>(record.capacity_bytes), static_cast<long long>(record.driver_free_bytes),
+      static_cast<unsigned long long>(record.largest_idle_bytes));
+  if (length < 0 || capacity == 0) return 0;
+  return static_cast<std::size_t>(length) < capacity ? static_cast<std::size_t>(length) : capacity - 1;
+}
+
+}  // namespace arcalloc

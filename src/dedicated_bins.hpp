@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "arena.hpp"
+#include "segment.hpp"
+
+namespace arcalloc::detail {
+
+/// Idle segments of one block each, by class and stream: large classes, tight blocks, and all blocks
+/// under geometry `exact`. A hash of chains, last freed first, beside a list in order of coldness.
+///
+/// Called by the pool and the ladder, calls nothing; guarded by the pool's mutex.
+/// Equation: bytes() = sum of the segments in it, all of them idle.
+class dedicated_bins {
+ public:
+  explicit dedicated_bins(arena& memory) noexcept : memory_(memory) {}
+
+  /// Makes room for one more. False when the host has no memory; nothing is lost then, lookups of
+  /// what is there go on, only slower.
+  [[nodiscard]] bool try_reserve() noexcept;
+
+  /// Files an idle segment. Requires: try_reserve() succeeded once.
+  void insert(segment& idle) noexcept;
+  void remove(segment& idle) noexcept;
+
+  /// The last freed segment of this class on this stream, or null.
+  [[nodiscard]] segment* find(stream on, std::uint64_t class_bytes) const noexcept;
+
+  [[nodiscard]] segment* coldest() const noexcept { return by_age_.back(); }
+  [[nodiscard]] segment* warmest() const noexcept { return by_age_.front(); }
+  [[nodiscard]] static segment* colder(const segment* than) noexcept { return ages::next(than); }
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  [[nodiscard]] std::uint64_t classes() const noexcept { return classes_; }
+
+ private:
+  using ages = list<segment, &segment::in_cache>;
+  using chain = list<segment, &segment::in_class>;
+
+  [[nodiscard]] chain& chain_of(std::uint64_t class_bytes) const noexcept;
+  [[nodiscard]] bool holds_class(std::uint64_t class_bytes) const noexcept;
+
+  arena& memory_;
+  chain* chains_ = nullptr;
+  std::uint64_t chain_count_ = 0;  ///< a power of two
+  ages by_age_;
+  std::uint64_t count_ = 0;
+  std::uint64_t classes_ = 0;
+};
+
+}  // namespace arcalloc::detail

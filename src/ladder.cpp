@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way of a request that no stream cache answered at once: one function, climb, whose numbered
+// rungs each move one counter. Rungs 3, 4 and 7 belong to work that is still in flight on a stream;
+// a device without such work has none of them.
+#include <algorithm>
+
+#include "pool.hpp"
+
+namespace arcalloc::detail {
+
+status pool::climb(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept {
+  const bool bypassing = asked.use == segment_use::bypass;
+  const auto answered = [&](std::uint64_t& rung) {
+    ++rung;
+    ++tally_.requests;
+    return status::ok;
+  };
+  const auto answered_by_driver = [&](std::uint64_t* rung) {
+    if (rung != nullptr) ++*rung;
+    if (!bypassing) return answered(tally_.misses);
+    ++(enabled_ ? tally_.bypassed_phase : tally_.bypassed_disabled);
+    return answered(tally_.bypassed);
+  };
+
+  if (!bypassing) {
+    // 1 the stream cache: another run, or room for one
+    if ((out = from_stream_cache(self, asked)) != nullptr) return answered(tally_.stream_cache_hits);
+    // 2 the pool: the same stream's memory that no thread, or another thread, has idle
+    if ((out = from_pool(self, asked)) != nullptr) return answered(tally_.pool_hits);
+  }
+
+  // 5 the driver, within the bounds
+  status refused = grow(guard, self, asked, out);
+  if (refused == status::ok) return answered_by_driver(nullptr);
+  const bool exhausted = refused == status::capacity_exceeded || refused == status::device_out_of_memory;
+
+  if (oom_retry_ && exhausted) {
+    // 6 evict just enough, and ask once more; then for a tight block
+    make_room(guard, asked, refused);
+    refused = grow(guard, self, asked, out);
+    if (refused == status::ok) return answered_by_driver(&tally_.evict_retries);
+    request tight;
+    if (as_tight(asked, tight)) {
+      refused = grow(guard, self, tight, out);
+      if (refused == status::ok) return answered_by_driver(&tally_.tight_blocks);
+    }
+    // 8 drain, and ask a last time
+    (void)give_back(guard, 0);  // a free that failed left its segment stuck and counted; the rest may do
+    refused = grow(guard, self, as_tight(asked, tight) ? tight : asked, out);
+    if (refused == status::ok) return answered_by_driver(&tally_.drain_retries);
+  }
+
+  // 9 refuse, with a record
+  record_failure(guard, asked, refused);
+  return refused;
+}
+
+block_record* pool::hand_out(thread_record& self, stream_cache& cache, const request& asked) noexcept {
+  run* from = cache.ready(asked.class_index);
+  if (from == nullptr) {
+    if (!cache.refill(asked.class_index, asked.class_bytes, records_of_blocks_)) return nullptr;
+    from = cache.ready(asked.class_index);
+  }
+  self.stats.add(asked.bytes, from->block_bytes);
+  block_record& piece = cache.pop(*from);
+  piece.requested_bytes = asked.bytes;
+  return &piece;
+}
+
+block_record* pool::hand_out(thread_record& self, segment& single, const request& asked) noexcept {
+  block_record& piece = single.runs->records[0];
+  single.state = segment_state::used;
+  single.runs_used = 1;
+  single.runs->used = 1;
+  self.stats.add(asked.bytes, single.bytes);
+  piece.requested_bytes = asked.bytes;
+  return &piece;
+}
+
+block_record* pool::from_stream_cache(thread_record& self, const request& asked) noexcept {
+  if (asked.use != segment_use::shared) return nullptr;
+  stream_cache* const cache = self.find(asked.on);
+  return cache == nullptr ? nullptr : hand_out(self, *cache, asked);
+}
+
+block_record* pool::from_pool(thread_record& self, const request& asked) noexcept {
+  if (segment* const single = dedicated_.find(asked.on, asked.class_bytes); single != nullptr) {
+    dedicated_.remove(*single);
+    common_.stats.idle_bytes -= single->bytes;
+    return hand_out(self, *single, asked);
+  }
+  if (asked.use != segment_use::shared || !adopt(self, asked)) return nullptr;
+  return from_stream_cache(self, asked);
+}
+
+bool pool::adopt(thread_record& self, const request& asked) noexcept {
+  const auto from = [&](thread_record& record, bool idle_only) {
+    stream_cache* const cache = &record == &self ? nullptr : record.find(asked.on);
+    segment* const home =
+        cache == nullptr ? nullptr : cache->find_room(asked.class_index, asked.class_bytes, idle_only);
+    stream_cache* const own = home == nullptr ? nullptr : cache_of(self, asked.on);
+    if (own == nullptr) return false;
+    cache->drop(*home);
+    own->take(*home);
+    return true;
+  };
+  if (from(common_, false)) return true;
+  const claimed all(*this);
+  for (thread_record* at = records_.front(); at != nullptr; at = records_list::next(at)) {
+    // A running thread keeps what it is in the middle of; what it has wholly idle is for all.
+    if (from(*at, at->in_use)) return true;
+  }
+  return false;
+}
+
+std::uint64_t pool::segment_bytes_for(segment_use use, std::uint64_t class_bytes) const noexcept {
+  if (use != segment_use::shared) return source_.granules(class_bytes);
+  return source_.granules(round_up(run_bytes(class_bytes), segment_bytes_min));
+}
+
+bool pool::as_tight(const request& asked, request& tight) const noexcept {
+  const std::uint64_t least = source_.granules(asked.bytes);
+  if (least >= asked.segment_bytes) return false;
+  tight = asked;
+  tight.segment_bytes = least;
+  tight.class_bytes = classes_.rounded_down(least);
+  if (tight.use == segment_use::shared) tight.use = segment_use::dedicated;
+  return true;
+}
+
+status pool::grow(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept {
+  if (measure_due()) measure(guard);
+  const bool shared = asked.use == segment_use::shared;
+  stream_cache* const cache = shared ? cache_of(self, asked.on) : nullptr;
+  segment* const fresh = shared && cache == nullptr ? nullptr : source_.blank(asked.use);
+  if (fresh == nullptr) return status::backend_failed;
+  if (!budget_.try_reserve(asked.segment_bytes)) {
+    source_.discard(*fresh);
+    return status::capacity_exceeded;
+  }
+
+  guard.unlock();
+  const status outcome = source_.lend(*fresh, asked.segment_bytes, asked.on);
+  guard.lock();
+
+  if (outcome != status::ok) {
+    budget_.unreserve(asked.segment_bytes);
+    source_.discard(*fresh);
+    ++tally_.driver_refusals;
+    return outcome;
+  }
+  budget_.confirm(fresh->bytes);
+  ++tally_.driver_allocs;
+  all_.push_back(fresh);
+  note_growth(fresh->bytes);
+  if (!table_.try_reserve(shared ? fresh->bytes : 0)) {
+    departures unusable;
+    fresh->state = segment_state::leaving;
+    leaving_bytes_ += fresh->bytes;
+    unusable.push_back(fresh);
+    (void)send_off(guard, unusable, because::asked);
+    return status::backend_failed;
+  }
+  table_.insert(*fresh);
+  if (shared) {
+    fresh->idle_stamp = ++self.stamp;
+    cache->take(*fresh);
+    out = hand_out(self, *cache, asked);
+  } else {
+    fresh->class_bytes = asked.class_bytes;
+    ++single_blocks_;
+    out = hand_out(self, *fresh, asked);
+  }
+  if (!one_thread()) {
+    const claimed all(*this);
+    sample(all);
+  }
+  return out != nullptr ? status::ok : status::backend_failed;
+}
+
+void pool::make_room(lock& guard, const request& asked, status refused) noexcept {
+  std::uint64_t wanted = budget_.shortfall(asked.segment_bytes);
+  if (refused == status::device_out_of_memory) {
+    guard.unlock();
+    memory_info device;
+    const status answer = source_.device().query_memory(device);
+    guard.lock();
+    const bool known = answer == status::ok && device.free_bytes < asked.segment_bytes;
+    wanted = std::max(wanted, asked.segment_bytes - (known ? device.free_bytes : 0));
+  }
+  departures leaving;
+  {
+    const claimed all(*this);
+    collect_idle(all, wanted, leaving);
+  }
+  (void)send_off(guard, leaving, because::bound);  // what failed is stuck and counted; the driver is asked anyway
+  if (refused == status::device_out_of_memory) measure(guard);
+}
+
+void pool::record_failure(lock& guard, const request& asked, status outcome) noexcept {
+  guard.unlock();
+  memory_info device;
+  const status answer = source_.device().query_memory(device);
+  guard.lock();
+  const claimed all(*this);
+  counters now;
+  read(all, now);
+  failure_ = {};
+  failure_.outcome = outcome;
+  failure_.requested_bytes = asked.bytes;
+  failure_.class_bytes = asked.class_bytes;
+  failure_.on = asked.on;
+  failure_.allocated_bytes = now.allocated_bytes;
+  failure_.pending_bytes = now.pending_bytes;
+  failure_.cached_bytes = now.cached_bytes;
+  failure_.slack_bytes = now.slack_bytes;
+  failure_.pinned_bytes = now.pinned_bytes;
+  failure_.stuck_bytes = now.stuck_bytes;
+  failure_.reserved_bytes = now.reserved_bytes;
+  failure_.cached_bytes_max = now.cached_bytes_max;
+  failure_.capacity_bytes = now.capacity_bytes;
+  failure_.driver_free_bytes = answer == status::ok ? device.free_bytes : ARCALLOC_NO_BOUND;
+  failure_.largest_idle_bytes = largest_idle(all);
+}
+
+}  // namespace arcalloc::detail

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pool.hpp"
+
+#include <new>
+
+namespace arcalloc::detail {
+
+claimed::claimed(pool& shared) noexcept : pool_(shared), own_(find_record(shared.id())) {
+  bool any = false;
+  for (thread_record* at = pool_.records_.front(); at != nullptr; at = pool::records_list::next(at)) {
+    if (at == own_ || !at->in_use) continue;
+    at->gate.close();
+    any = true;
+  }
+  if (!any) return;
+  all_pass_barrier(pool_.with_membarrier_);
+  for (thread_record* at = pool_.records_.front(); at != nullptr; at = pool::records_list::next(at)) {
+    if (at != own_ && at->in_use) at->gate.await_outside();
+  }
+}
+
+claimed::~claimed() {
+  for (thread_record* at = pool_.records_.front(); at != nullptr; at = pool::records_list::next(at)) {
+    if (at != own_ && at->in_use) at->gate.open();
+  }
+}
+
+window::window(pool& shared) noexcept : pool_(shared) {
+  if (!pool_.one_thread()) return;
+  const claimed all(pool_);
+  pool_.sample(all);
+}
+
+window::~window() {
+  if (!pool_.one_thread()) return;
+  const claimed all(pool_);
+  pool_.restart_marks(all);
+}
+
+pool::pool(backend& device, const options& settings) noexcept
+    : classes_(settings.classes),
+      source_(device, memory_),
+      records_of_blocks_(memory_),
+      dedicated_(memory_),
+      bound_(settings.cached_bytes_max),
+      enabled_(settings.enabled),
+      cache_in_prefill_(settings.cache_in_prefill),
+      oom_retry_(settings.oom_retry),
+      stats_every_steps_(settings.stats_every_steps),
+      sink_(settings.sink),
+      with_membarrier_(membarrier_works()) {
+  const std::uint64_t capacity = settings.capacity_bytes == 0 ? ARCALLOC_NO_BOUND : settings.capacity_bytes;
+  ARCALLOC_ASSERT(budget_.try_set_capacity(capacity));
+  retire = retire_record;
+}
+
+void pool::open() noexcept {
+  register_home(*this);
+  lock guard(mutex_);
+  bypass_ = enter_phase(phase_, phase_, {enabled_, cache_in_prefill_}).bypass;
+  apply_bypass();
+  set_bound(guard);
+  const claimed all(*this);
+  read(all, step_start_);
+  report_start_ = step_start_;
+}
+
+pool::~pool() {
+  unregister_home(*this);
+  // The allocator is gone, so no other thread is in here: what the driver lent goes back, live or not.
+  // A driver that refuses now is unloading, and has the memory already.
+  while (!all_.empty()) {
+    segment* const home = all_.front();
+    all_.remove(home);
+    (void)source_.take_back(*home);
+  }
+}
+
+thread_record* pool::own_record() noexcept {
+  if (thread_record* const known = find_record(identity); known != nullptr) return known;
+  thread_record* fresh = nullptr;
+  for (thread_record* at = records_.front(); at != nullptr && fresh == nullptr; at = records_list::next(at)) {
+    if (!at->in_use) fresh = at;
+  }
+  if (fresh == nullptr) {
+    void* const room = memory_.cut(sizeof(thread_record));
+    if (room == nullptr) return nullptr;
+    fresh = ::new (room) thread_record{};
+    records_.push_back(fresh);
+  }
+  if (!remember_record(identity, *fresh)) return nullptr;
+  {
+    const claimed all(*this);
+    sample(all);  // what the marks of a thread that was alone know ends here
+  }
+  fresh->in_use = true;
+  ++records_in_use_;
+  fresh->stamp = epoch_;
+  if (!with_membarrier_) fresh->gate.set_gate(owner_lock::gate_fenced);
+  if (bypass_) fresh->gate.set_gate(owner_lock::gate_bypass);
+  fresh->stats.restart_marks();
+  return fresh;
+}
+
+void pool::retire_record(record_home& self, thread_record& record) noexcept {
+  pool& shared = static_cast<pool&>(self);
+  const lock guard(shared.mutex_);
+  const claimed all(shared);
+  shared.sample(all);
+  record.in_use = false;
+  --shared.records_in_use_;
+}
+
+stream_cache* pool::cache_of(thread_record& owner, stream on) noexcept {
+  if (stream_cache* const known = owner.find(on); known != nullptr) return known;
+  void* const room = memory_.cut(sizeof(stream_cache));
+  if (room == nullptr) return nullptr;
+  auto* const fresh = ::new (room) stream_cache(owner, on);
+  owner.add(*fresh);
+  return fresh;
+}
+
+request pool::classify(std::uint64_t bytes, stream on) const noexcept {
+  request asked;
+  asked.bytes = bytes;
+  asked.on = on;
+  if (bypass_) {
+    asked.class_bytes = round_up(bytes, class_step_min);
+    asked.use = segment_use::bypass;
+  } else {
+    asked.class_bytes = classes_.rounded(bytes);
+    asked.use = bytes <= classes_.shared_max() ? segment_use::shared : segment_use::dedicated;
+    if (asked.use == segment_use::shared) asked.class_index = classes_.index_of(bytes);
+  }
+  asked.segment_bytes = segment_bytes_for(asked.use, asked.class_bytes);
+  return asked;
+}
+
+void pool::tick(thread_record& self) noexcept {
+  // Stamps of all threads stay comparable: whoever takes the slow way catches up with the others.
+  epoch_ = std::max(epoch_, self.stamp) + 1;
+  self.stamp = epoch_;
+  common_.stamp = epoch_;
+}
+
+void pool::count_refusal(status outcome) noexcept {
+  ++tally_.requests;
+  ++tally_.failed;
+  switch (outcome) {
+    case status::invalid_argument:
+      ++tally_.failed_invalid_argument;
+      return;
+    case status::request_too_large:
+      ++tally_.failed_request_too_large;
+      return;
+    case status::capacity_exceeded:
+      ++tally_.failed_capacity_exceeded;
+      return;
+    case status::device_out_of_memory:
+      ++tally_.failed_device_out_of_memory;
+      return;
+    case status::capture_miss:
+      ++tally_.failed_capture_miss;
+      return;
+    case status::backend_unavailable:
+      ++tally_.failed_backend_unavailable;
+      return;
+    case status::backend_failed:
+      ++tally_.failed_backend_failed;
+      return;
+    case status::shutting_down:
+      ++tally_.failed_shutting_down;
+      return;
+    case status::ok:
+    case status::unknown_pointer:
+    case status::double_free:
+      break;
+  }
+  ARCALLOC_ASSERT(!"a request cannot end like this");
+}
+
+status pool::acquire(std::uint64_t bytes, stream on, block_record*& out) noexcept {
+  lock guard(mutex_);
+  if (bytes > request_bytes_max) {
+    count_refusal(status::request_too_large);
+    return status::request_too_large;
+  }
+  thread_record* const own = own_record();
+  thread_record& self = own != nullptr ? *own : common_;
+  tick(self);
+  const window call(*this);
+  const status outcome = climb(guard, self, classify(bytes, on), out);
+  if (outcome != status::ok) {
+    count_refusal(outcome);
+  } else if (!covered(self)) {
+    obey_cached_max(guard);
+  }
+  return outcome;
+}
+
+block_record* pool::look_up(block_record* piece, const void* address) noexcept {
+  if (piece != nullptr) return piece;
+  const segment* const home = table_.find(address);
+  return home == nullptr ? nullptr : record_at(*home, address);
+}
+
+status pool::check_free(const block_record* piece, const void* address, const std::uint64_t* bytes) noexcept {
+  if (piece == nullptr || piece->home == nullptr || piece->address != address ||
+      piece->home->home->state == segment_state::leaving) {
+    ++tally_.refused_unknown_pointer;
+    return status::unknown_pointer;
+  }
+  if (piece->requested_bytes == 0) {
+    ++tally_.refused_double_free;
+    return status::double_free;
+  }
+  if (bytes != nullptr && piece->requested_bytes != *bytes) {
+    ++tally_.refused_invalid_argument;
+    return status::invalid_argument;
+  }
+  return status::ok;
+}
+
+bool pool::take_in(thread_record& self, block_record& piece, departures& leaving) noexcept {
+  run& of = *piece.home;
+  segment& home = *of.home;
+  const std::uint64_t requested = piece.requested_bytes;
+  const std::uint64_t allocated = of.block_bytes;
+  thread_record* holder = &common_;
+  ++tally_.frees;
+  if (home.use == segment_use::shared) {
+    stream_cache& cache = *home.cache.load(std::memory_order_relaxed);
+    holder = &cache.owner();
+    cache.push(piece);
+  } else {
+    piece.requested_bytes = 0;
+    of.used = 0;
+    home.runs_used = 0;
+    home.idle_stamp = ++epoch_;
+    self.stamp = epoch_;
+    // Without room to file it the block goes back to the driver: never lost, only dearer.
+    if (home.use == segment_use::dedicated && dedicated_.try_reserve()) {
+      home.state = segment_state::idle;
+      dedicated_.insert(home);
+      common_.stats.idle_bytes += home.bytes;
+    } else {
+      detach(home, leaving);
+    }
+  }
+  self.stats.subtract(requested, allocated);
+  return covered(*holder);
+}
+
+status pool::recycle(block_record* piece, const void* address, const std::uint64_t* bytes) noexcept {
+  lock guard(mutex_);
+  thread_record* const own = own_record();
+  thread_record& self = own != nullptr ? *own : common_;
+  tick(self);
+  const window call(*this);
+  departures leaving;
+  bool within = true;
+  {
+    const claimed all(*this);  // the block may lie in another thread's cache
+    block_record* const found = look_up(piece, address);
+    if (const status refused = check_free(found, address, bytes); refused != status::ok) return refused;
+    within = take_in(self, *found, leaving);
+  }
+  if (!within) obey_cached_max(guard);
+  return leaving.empty() ? status::ok : send_off(guard, leaving, because::asked);
+}
+
+void pool::settle() noexcept {
+  lock guard(mutex_);
+  const window call(*this);
+  thread_record* const own = find_record(identity);
+  if (own != nullptr && !covered(*own)) obey_cached_max(guard);
+}
+
+void pool::apply_bypass() noexcept {
+  budget_.set_caching(!bypass_);
+  for (thread_record* at = records_.front(); at != nullptr; at = records_list::next(at)) {
+    if (!at->in_use) continue;
+    if (bypass_) {
+      at->gate.set_gate(owner_lock::gate_bypass);
+    } else {
+      at->gate.clear_gate(owner_lock::gate_bypass);
+    }
+  }
+}
+
+status pool::begin_phase(phase next) noexcept {
+  lock guard(mutex_);
+  const window call(*this);
+  const phase_action action = enter_phase(phase_, next, {enabled_, cache_in_prefill_});
+  phase_ = next;
+  bypass_ = action.bypass;
+  apply_bypass();
+  if (action.arm_cap) measure(guard);
+  return action.drain ? give_back(guard, 0) : status::ok;
+}
+
+status pool::set_enabled(bool enabled) noexcept {
+  lock guard(mutex_);
+  const window call(*this);
+  if (enabled == enabled_) return status::ok;
+  enabled_ = enabled;
+  const phase_action action = enter_phase(phase_, phase_, {enabled_, cache_in_prefill_});
+  bypass_ = action.bypass;
+  apply_bypass();
+  if (enabled) measure(guard);
+  return enabled ? status::ok : give_back(guard, 0);
+}
+
+status pool::set_cached_bytes_max(const cached_bound& bound) noexcept {
+  lock guard(mutex_);
+  const window call(*this);
+  bound_ = bound;
+  set_bound(guard);
+  return status::ok;
+}
+
+status pool::set_capacity_bytes(std::uint64_t bytes) noexcept {
+  lock guard(mutex_);
+  const window call(*this);
+  const std::uint64_t capacity = bytes == 0 ? ARCALLOC_NO_BOUND : bytes;
+  if (budget_.try_set_capacity(capacity)) return status::ok;
+  departures leaving;
+  {
+    const claimed all(*this);
+    const std::uint64_t over = budget_.reserved_bytes() - capacity;
+    if (sum(&thread_stats::idle_bytes) < over) return status::capacity_exceeded;
+    collect_idle(all, over, leaving);
+  }
+  const status outcome = send_off(guard, leaving, because::bound);
+  if (outcome != status::ok) return outcome;
+  return budget_.try_set_capacity(capacity) ? status::ok : status::capacity_exceeded;
+}
+
+phase pool::current_phase() noexcept {
+  const lock guard(mutex_);
+  return phase_;
+}
+
+status pool::locate(const void* address, segment_extent& out) noexcept {
+  const lock guard(mutex_);
+  for (const segment* home = all_.front(); home != nullptr; home = segments::next(home)) {
+    if (home->state == segment_state::leaving || !home->contains(address)) continue;
+    out = {home->base, home->bytes, static_cast<std::uint64_t>(static_cast<const std::byte*>(address) - home->base)};
+    return status::ok;
+  }
+  return status::unknown_pointer;
+}
+
+}  // namespace arcalloc::detail

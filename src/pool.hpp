@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <arcalloc/allocator.hpp>
+#include <mutex>
+
+#include "block_table.hpp"
+#include "budget.hpp"
+#include "dedicated_bins.hpp"
+#include "segment_source.hpp"
+#include "size_class.hpp"
+#include "thread_registry.hpp"
+
+namespace arcalloc::detail {
+
+class claimed;
+
+/// A request on its way down the ladder.
+struct request {
+  std::uint64_t bytes = 0;
+  stream on = default_stream;
+  std::uint64_t class_bytes = 0;
+  std::uint32_t class_index = 0;    ///< where shared
+  std::uint64_t segment_bytes = 0;  ///< what a miss asks the driver for
+  segment_use use = segment_use::shared;
+};
+
+/// What all threads share: the segments, the bounds, the table of blocks, and the slow way of every call.
+///
+/// Called by the allocator when a stream cache cannot answer; calls stream caches, the budget, the
+/// table and, without its mutex, the segment source. The ladder is in ladder.cpp, giving memory back
+/// in trim.cpp, readings of the counters in readings.cpp.
+/// Concurrency: any thread. One mutex guards all of it and is never held across a driver call. Under
+/// the mutex the calling thread's own record may be touched as it is; any other only through `claimed`.
+/// Equations: budget.reserved = bytes of all segments in `all_`; each of them is idle, used, or leaving.
+class pool : private record_home {
+ public:
+  pool(backend& device, const options& settings) noexcept;
+  ~pool();
+  pool(const pool&) = delete;
+  pool& operator=(const pool&) = delete;
+
+  /// Measures the device for the derived bound and registers with exiting threads.
+  void open() noexcept;
+
+  // Read on the hit path, fixed from creation.
+  [[nodiscard]] std::uint64_t id() const noexcept { return identity; }
+  [[nodiscard]] const size_classes& classes() const noexcept { return classes_; }
+  [[nodiscard]] const block_table& table() const noexcept { return table_; }
+  [[nodiscard]] backend& device() const noexcept { return source_.device(); }
+
+  // The slow way of each call; the comments are at the public functions of allocator.
+  [[nodiscard]] status acquire(std::uint64_t bytes, stream on, block_record*& out) noexcept;
+  [[nodiscard]] status recycle(block_record* piece, const void* address, const std::uint64_t* bytes) noexcept;
+  /// The calling thread's caches grew beyond their lease.
+  void settle() noexcept;
+  [[nodiscard]] status begin_phase(phase next) noexcept;
+  void end_step() noexcept;
+  [[nodiscard]] status trim(std::uint64_t cached_bytes_target) noexcept;
+  [[nodiscard]] status set_enabled(bool enabled) noexcept;
+  [[nodiscard]] status set_cached_bytes_max(const cached_bound& bound) noexcept;
+  [[nodiscard]] status set_capacity_bytes(std::uint64_t bytes) noexcept;
+  void read_counters(counters& out) noexcept;
+  void read_step_counters(counters& out) noexcept;
+  void reset_peaks() noexcept;
+  [[nodiscard]] cap_arithmetic read_cap() noexcept;
+  [[nodiscard]] failure_record last_failure() noexcept;
+  [[nodiscard]] phase current_phase() noexcept;
+  [[nodiscard]] status locate(const void* address, segment_extent& out) noexcept;
+
+ private:
+  friend class claimed;
+  friend class window;
+  friend struct auditor;
+
+  using lock = std::unique_lock<std::mutex>;
+  using segments = list<segment, &segment::in_all>;
+  using departures = list<segment, &segment::in_cache>;
+  using records_list = list<thread_record, &thread_record::in_pool>;
+
+  enum class because { bound, asked };  ///< only what a bound drives out is an eviction
+
+  // pool.cpp
+  [[nodiscard]] thread_record* own_record() noexcept;
+  [[nodiscard]] stream_cache* cache_of(thread_record& owner, stream on) noexcept;
+  [[nodiscard]] request classify(std::uint64_t bytes, stream on) const noexcept;
+  static void retire_record(record_home& self, thread_record& record) noexcept;
+  void apply_bypass() noexcept;
+  void tick(thread_record& self) noexcept;
+  [[nodiscard]] block_record* look_up(block_record* piece, const void* address) noexcept;
+  [[nodiscard]] status check_free(const block_record* piece, const void* address, const std::uint64_t* bytes) noexcept;
+  [[nodiscard]] bool take_in(thread_record& self, block_record& piece, departures& leaving) noexcept;
+  [[nodiscard]] bool one_thread() const noexcept { return records_in_use_ <= 1; }
+  void count_refusal(status outcome) noexcept;
+
+  // readings.cpp
+  void read(const claimed& all, counters& out) noexcept;
+  void sample(const claimed& all) noexcept;
+  void restart_marks(const claimed& all) noexcept;
+  [[nodiscard]] std::uint64_t idle_classes(const claimed& all) noexcept;
+  [[nodiscard]] std::uint64_t largest_idle(const claimed& all) noexcept;
+  template <class Value>
+  [[nodiscard]] Value sum(Value thread_stats::*field) const noexcept;
+
+  // ladder.cpp
+  [[nodiscard]] status climb(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept;
+  [[nodiscard]] block_record* from_stream_cache(thread_record& self, const request& asked) noexcept;
+  [[nodiscard]] block_record* from_pool(thread_record& self, const request& asked) noexcept;
+  [[nodiscard]] bool adopt(thread_record& self, const request& asked) noexcept;
+  [[nodiscard]] block_record* hand_out(thread_record& self, stream_cache& cache, const request& asked) noexcept;
+  [[nodiscard]] block_record* hand_out(thread_record& self, segment& single, const request& asked) noexcept;
+  [[nodiscard]] status grow(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept;
+  [[nodiscard]] std::uint64_t segment_bytes_for(segment_use use, std::uint64_t class_bytes) const noexcept;
+  [[nodiscard]] bool as_tight(const request& asked, request& tight) const noexcept;
+  void make_room(lock& guard, const request& asked, status refused) noexcept;
+  void record_failure(lock& guard, const request& asked, status outcome) noexcept;
+
+  // trim.cpp
+  [[nodiscard]] bool covered(thread_record& record) noexcept;
+  void obey_cached_max(lock& guard) noexcept;
+  void collect_idle(const claimed& all, std::uint64_t bytes, departures& out) noexcept;
+  [[nodiscard]] segment* coldest_idle(stream_cache*& holder) noexcept;
+  void detach(segment& home, departures& out) noexcept;
+  void retry_stuck(departures& out) noexcept;
+  [[nodiscard]] status send_off(lock& guard, departures& leaving, because why) noexcept;
+  [[nodiscard]] status give_back(lock& guard, std::uint64_t cached_bytes_target) noexcept;
+  void level_leases(const claimed& all) noexcept;
+  void note_eviction(const segment& gone) noexcept;
+  void note_growth(std::uint64_t segment_bytes) noexcept;
+  void measure(lock& guard) noexcept;
+  [[nodiscard]] bool measure_due() const noexcept;
+  void set_bound(lock& guard) noexcept;
+
+  mutable std::mutex mutex_;
+  size_classes classes_;
+  arena memory_;
+  segment_source source_;
+  record_store records_of_blocks_;
+  block_table table_;
+  budget budget_;
+  dedicated_bins dedicated_;
+
+  // settings and phase
+  cached_bound bound_;
+  bool enabled_;
+  bool cache_in_prefill_;
+  bool oom_retry_;
+  bool bypass_ = false;
+  phase phase_ = phase::mixed;
+  std::uint32_t stats_every_steps_;
+  text_sink sink_;
+
+  // threads
+  const bool with_membarrier_;
+  records_list records_;
+  std::uint32_t records_in_use_ = 0;
+  thread_record common_;  ///< idle segments of one block, and threads the host had no record for
+  std::uint64_t epoch_ = 0;
+
+  // segments
+  segments all_;
+  departures stuck_;
+  std::uint64_t leaving_bytes_ = 0;  ///< detached, the driver has not answered yet
+  std::uint64_t single_blocks_ = 0;  ///< segments of one block, live or idle
+
+  // counts of the slow ways, gauges and peaks; see readings.cpp
+  counters tally_{};
+  counters step_start_{};
+  counters step_window_{};
+  counters report_start_{};
+  failure_record failure_{};
+
+  // what was evicted lately, for thrash
+  struct departed {
+    std::uint64_t segment_bytes = 0;
+    std::uint64_t step = 0;
+  };
+  static constexpr std::uint32_t departed_max = 64;
+  departed departed_[departed_max];
+  std::uint32_t departed_next_ = 0;
+  std::uint64_t measured_step_ = 0;
+};
+
+/// Holds every other thread outside its stream caches while it lives. Costs one membarrier, and
+/// nothing while a single thread uses the allocator. Requires: the pool's mutex is held throughout.
+class claimed {
+ public:
+  explicit claimed(pool& shared) noexcept;
+  ~claimed();
+  claimed(const claimed&) = delete;
+  claimed& operator=(const claimed&) = delete;
+
+ private:
+  pool& pool_;
+  thread_record* own_;
+};
+
+/// One call's slow way, as the peaks see it: what happens inside is one change, from the state at its
+/// start to the state at its end. Keeps the marks of a single thread exact. Requires: the pool's mutex.
+class window {
+ public:
+  explicit window(pool& shared) noexcept;
+  ~window();
+  window(const window&) = delete;
+  window& operator=(const window&) = delete;
+
+ private:
+  pool& pool_;
+};
+
+}  // namespace arcalloc::detail

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "segment.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "arena.hpp"
+
+namespace arcalloc::detail {
+
+namespace {
+
+constexpr std::uint64_t unit_bytes_small = segment_bytes_min / segment_units;
+constexpr std::uint32_t run_units_many_blocks_max = 8;
+constexpr std::uint32_t reciprocal_bits = 40;
+
+std::uint64_t divide(std::uint64_t offset, std::uint64_t per_divisor) noexcept {
+  return (offset * per_divisor) >> reciprocal_bits;
+}
+
+std::uint32_t array_size_index(std::uint32_t count) noexcept {
+  return static_cast<std::uint32_t>(std::bit_width(count - 1));
+}
+
+// The number of units a run of this class takes in a segment of the smallest size.
+std::uint32_t run_units_small(std::uint64_t block_bytes) noexcept {
+  // The shortest run that wastes at most an eighth at its end; else the one that wastes least.
+  std::uint32_t best = 0;
+  std::uint64_t best_waste = 0;
+  for (std::uint32_t units = 1; units <= run_units_many_blocks_max; ++units) {
+    const std::uint64_t bytes = units * unit_bytes_small;
+    if (bytes < block_bytes) continue;
+    const std::uint64_t waste = bytes % block_bytes;
+    if (waste * 8 <= bytes) return units;
+    // waste / bytes, compared without dividing
+    if (best == 0 || waste * best < best_waste * units) {
+      best = units;
+      best_waste = waste;
+    }
+  }
+  return best != 0 ? best : static_cast<std::uint32_t>(round_up(block_bytes, unit_bytes_small) / unit_bytes_small);
+}
+
+}  // namespace
+
+std::uint64_t reciprocal(std::uint64_t divisor) noexcept {
+  return ((std::uint64_t{1} << reciprocal_bits) + divisor - 1) / divisor;
+}
+
+std::uint64_t run_bytes(std::uint64_t block_bytes) noexcept {
+  return block_bytes > segment_bytes_min ? block_bytes : run_units_small(block_bytes) * unit_bytes_small;
+}
+
+std::uint32_t units_in(const segment& home, std::uint64_t block_bytes) noexcept {
+  return home.bytes == segment_bytes_min
+             ? run_units_small(block_bytes)
+             : static_cast<std::uint32_t>(round_up(block_bytes, home.unit_bytes) / home.unit_bytes);
+}
+
+bool may_enter(const segment& home, std::uint64_t block_bytes) noexcept {
+  return home.bytes == segment_bytes_min || block_bytes * run_share_max >= home.bytes;
+}
+
+std::uint32_t find_span(std::uint64_t units_idle, std::uint32_t units) noexcept {
+  // Afterwards a bit is set where `units` set bits begin: halve the remaining length at each turn.
+  std::uint64_t starts = units_idle;
+  for (std::uint32_t have = 1; have < units && starts != 0;) {
+    const std::uint32_t more = std::min(have, units - have);
+    starts &= starts >> more;
+    have += more;
+  }
+  return units == 0 || starts == 0 ? segment_units : static_cast<std::uint32_t>(std::countr_zero(starts));
+}
+
+block_record* record_store::take(std::uint32_t count) noexcept {
+  const std::uint32_t index = array_size_index(count);
+  ARCALLOC_ASSERT(index < sizes);
+  block_record* const spare = spare_[index];
+  if (spare == nullptr)
+    return static_cast<block_record*>(memory_.cut((std::size_t{1} << index) * sizeof(block_record)));
+  spare_[index] = spare->next_idle;
+  return spare;
+}
+
+void record_store::give(block_record* records, std::uint32_t count) noexcept {
+  const std::uint32_t index = array_size_index(count);
+  records[0].next_idle = spare_[index];
+  spare_[index] = records;
+}
+
+run* carve_run(segment& home, std::uint32_t class_index, std::uint64_t block_bytes, record_store& records) noexcept {
+  const std::uint32_t units = units_in(home, block_bytes);
+  const std::uint32_t first = find_span(home.units_idle, units);
+  if (first == segment_units) return nullptr;
+  const auto count = static_cast<std::uint32_t>(units * home.unit_bytes / block_bytes);
+  block_record* const own = records.take(count);
+  if (own == nullptr) return nullptr;
+
+  run& fresh = home.runs[first];
+  fresh.home = &home;
+  fresh.block_bytes = block_bytes;
+  fresh.per_block = reciprocal(block_bytes);
+  fresh.base = home.base + first * home.unit_bytes;
+  fresh.records = own;
+  fresh.used = 0;
+  fresh.count = count;
+  fresh.class_index = class_index;
+  fresh.units = static_cast<std::uint8_t>(units);
+  fresh.listed = false;
+  fresh.idle = nullptr;
+  for (std::uint32_t i = count; i-- > 0;) {  // so that the lowest address is handed out first
+    own[i] = {&fresh, fresh.idle, 0, fresh.base + i * block_bytes};
+    fresh.idle = &own[i];
+  }
+  home.units_idle &= ~((~std::uint64_t{0} >> (segment_units - units)) << first);
+  for (std::uint32_t unit = first; unit < first + units; ++unit) home.run_at[unit] = static_cast<std::uint8_t>(first);
+  return &fresh;
+}
+
+void dissolve_run(run& dead, record_store& records) noexcept {
+  ARCALLOC_ASSERT(dead.used == 0 && !dead.listed && dead.units != 0);
+  segment& home = *dead.home;
+  const auto first = static_cast<std::uint32_t>(&dead - home.runs);
+  for (std::uint32_t i = 0; i < dead.count; ++i) dead.records[i] = {nullptr, nullptr, 0, nullptr};
+  records.give(dead.records, dead.count);
+  home.units_idle |= (~std::uint64_t{0} >> (segment_units - dead.units)) << first;
+  dead.units = 0;
+  dead.idle = nullptr;
+  dead.records = nullptr;
+}
+
+block_record* record_at(const segment& home, const void* address) noexcept {
+  const auto offset = static_cast<std::uint64_t>(static_cast<const std::byte*>(address) - home.base);
+  run* owner = home.runs;
+  if (home.use == segment_use::shared) {
+    const std::uint64_t unit = divide(offset, home.per_unit);
+    if (((home.units_idle >> unit) & 1) != 0) return nullptr;
+    owner = &home.runs[home.run_at[unit]];
+  }
+  const std::uint64_t index =
+      divide(static_cast<std::uint64_t>(static_cast<const std::byte*>(address) - owner->base), owner->per_block);
+  if (index >= owner->count) return nullptr;  // the tail of a run
+  block_record& found = owner->records[index];
+  return found.address == address ? &found : nullptr;
+}
+
+}  // namespace arcalloc::detail

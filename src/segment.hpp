@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <arcalloc/backend.hpp>
+#include <atomic>
+
+#include "base.hpp"
+#include "size_class.hpp"
+
+namespace arcalloc::detail {
+
+class arena;
+class stream_cache;
+struct run;
+struct segment;
+
+/// What is known of one block, in host memory: device memory has no room for headers.
+/// Live while requested_bytes is not 0. Two fit in a cache line.
+struct block_record {
+  run* home;                      ///< null once the run was dissolved: a stale handle sees it
+  block_record* next_idle;        ///< in the run's list of idle blocks
+  std::uint64_t requested_bytes;  ///< 0: idle
+  std::byte* address;
+};
+
+/// A part of a segment that serves one class: `count` blocks side by side.
+/// Equation: used + length of the idle list = count.
+struct run {
+  segment* home = nullptr;
+  block_record* idle = nullptr;  ///< last freed first
+  std::uint64_t block_bytes = 0;
+  std::uint64_t per_block = 0;  ///< 2^40 / block_bytes, rounded up: divides an offset without dividing
+  std::byte* base = nullptr;
+  block_record* records = nullptr;
+  list_links<run> in_bin{};
+  std::uint32_t used = 0;
+  std::uint32_t count = 0;
+  std::uint32_t class_index = 0;  ///< shared segments only
+  std::uint8_t units = 0;         ///< 0: this slot holds no run
+  bool listed = false;            ///< in its class's bin
+};
+
+enum class segment_use : std::uint8_t {
+  shared,     ///< 64 units, cut into runs
+  dedicated,  ///< one block
+  bypass,     ///< one block, made while the cache was off: goes back to the driver when freed
+};
+
+enum class segment_state : std::uint8_t {
+  used,     ///< a block of it is live
+  idle,     ///< wholly idle: its bytes are cached
+  leaving,  ///< on its way to the driver, or stuck there
+};
+
+inline constexpr std::uint32_t segment_units = 64;
+inline constexpr std::uint64_t segment_bytes_min = 2 * mebibyte;
+
+/// A smaller run than this share of a segment may not enter it, unless the segment is of the smallest
+/// size: so a live block of b bytes keeps at most max(2 MiB, 8 b) from the driver.
+inline constexpr std::uint64_t run_share_max = 8;
+
+/// One range obtained from the driver. Shared ones are cut into 64 units, and a run takes some of
+/// them side by side. It owns its runs' slots; record arrays come from, and return to, record_store.
+///
+/// Concurrency: guarded by whoever guards its stream cache (the owner thread's owner_lock, or the
+/// pool's mutex); `cache` is atomic because a thread that frees must look whose it is before it can
+/// lock. Fixed from creation: base, bytes, on, use.
+/// Equations: runs_used = runs with used > 0; state idle <=> runs_used = 0 (unless leaving);
+/// units_idle = units of no run.
+struct segment {
+  std::byte* base = nullptr;
+  std::uint64_t bytes = 0;
+  std::uint64_t units_idle = 0;   ///< one bit a unit
+  std::uint64_t idle_stamp = 0;   ///< when it became idle: smaller is colder
+  std::uint64_t class_bytes = 0;  ///< dedicated: the class it is filed under
+  std::atomic<stream_cache*> cache{nullptr};
+  stream on = default_stream;
+  std::uint32_t runs_used = 0;
+  std::uint64_t unit_bytes = 0;
+  std::uint64_t per_unit = 0;  ///< 2^40 / unit_bytes, rounded up
+  segment_use use = segment_use::shared;
+  segment_state state = segment_state::used;
+  list_links<segment> in_cache{};  ///< the cache's used or idle segments
+  list_links<segment> in_all{};    ///< every segment of the pool
+  list_links<segment> in_class{};  ///< idle dedicated segments of one class hash
+  run* runs = nullptr;             ///< 64 slots, or one; a run lives in the slot of its first unit
+  std::uint8_t run_at[segment_units] = {};
+
+  [[nodiscard]] bool contains(const void* address) const noexcept { return address >= base && address < base + bytes; }
+};
+
+/// The bytes a run of this class takes: what the placement rule and a new segment are measured by.
+[[nodiscard]] std::uint64_t run_bytes(std::uint64_t block_bytes) noexcept;
+
+/// True where the placement rule lets a run of this class into a shared segment of this size.
+[[nodiscard]] bool may_enter(const segment& home, std::uint64_t block_bytes) noexcept;
+
+/// 2^40 / divisor, rounded up: (offset * reciprocal) >> 40 divides offsets below 16 MiB by multiples of
+/// 512, which is what offsets into runs and units are.
+[[nodiscard]] std::uint64_t reciprocal(std::uint64_t divisor) noexcept;
+
+/// The number of units a run of this class takes in this segment.
+[[nodiscard]] std::uint32_t units_in(const segment& home, std::uint64_t block_bytes) noexcept;
+
+/// First unit of a span of `units` idle units, or segment_units where there is none.
+[[nodiscard]] std::uint32_t find_span(std::uint64_t units_idle, std::uint32_t units) noexcept;
+
+/// Host memory for block records, recycled by array size. Guarded by the pool's mutex.
+class record_store {
+ public:
+  explicit record_store(arena& memory) noexcept : memory_(memory) {}
+  /// Room for `count` records, or null when the host has none.
+  [[nodiscard]] block_record* take(std::uint32_t count) noexcept;
+  void give(block_record* records, std::uint32_t count) noexcept;
+
+ private:
+  static constexpr std::uint32_t sizes = 8;  // arrays of 1, 2, 4, ... 128 records
+
+  arena& memory_;
+  block_record* spare_[sizes] = {};  // chained through next_idle of the first record
+};
+
+/// Cuts a run of the class into `home` at its first fitting span. Null when no span fits or the host
+/// has no memory for records. The run is not listed in a bin yet, and none of its blocks is used.
+[[nodiscard]] run* carve_run(segment& home, std::uint32_t class_index, std::uint64_t block_bytes,
+                             record_store& records) noexcept;
+
+/// Takes an unused, unlisted run apart: its units are idle again, its records are stale.
+void dissolve_run(run& dead, record_store& records) noexcept;
+
+/// The record of the block that starts at `address`, live or idle; null when none starts there.
+/// Requires: home.contains(address).
+[[nodiscard]] block_record* record_at(const segment& home, const void* address) noexcept;
+
+}  // namespace arcalloc::detail

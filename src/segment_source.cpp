@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "segment_source.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace arcalloc::detail {
+
+std::uint64_t segment_source::granules(std::uint64_t bytes) const noexcept {
+  return round_up(bytes, std::max<std::uint64_t>(device_.granularity(), class_step_min));
+}
+
+segment* segment_source::blank(segment_use use) noexcept {
+  const bool shared = use == segment_use::shared;
+  segment*& spare = shared ? spare_shared_ : spare_single_;
+  segment* home = spare;
+  if (home != nullptr) {
+    spare = home->in_all.next;
+    home->in_all = {};
+  } else {
+    const std::size_t slots = shared ? segment_units : 1;
+    const std::size_t records_bytes = shared ? 0 : sizeof(block_record);
+    auto* const room = static_cast<std::byte*>(memory_.cut(sizeof(segment) + slots * sizeof(run) + records_bytes));
+    if (room == nullptr) return nullptr;
+    home = ::new (room) segment{};
+    home->runs = reinterpret_cast<run*>(room + sizeof(segment));
+    for (std::size_t slot = 0; slot < slots; ++slot) ::new (&home->runs[slot]) run{};
+    if (!shared) home->runs->records = ::new (room + sizeof(segment) + sizeof(run)) block_record{};
+  }
+  home->use = use;
+  return home;
+}
+
+void segment_source::discard(segment& dead) noexcept {
+  segment*& spare = dead.use == segment_use::shared ? spare_shared_ : spare_single_;
+  if (dead.use != segment_use::shared) dead.runs->records[0] = {};
+  dead.in_all = {nullptr, spare};
+  spare = &dead;
+}
+
+status segment_source::lend(segment& home, std::uint64_t bytes, stream on) noexcept {
+  void* address = nullptr;
+  const status outcome = device_.allocate(bytes, on, address);
+  if (outcome != status::ok) return outcome;
+  home.base = static_cast<std::byte*>(address);
+  home.bytes = bytes;
+  home.on = on;
+  home.runs_used = 0;
+  home.state = segment_state::idle;
+  home.idle_stamp = 0;
+  if (home.use == segment_use::shared) {
+    home.units_idle = ~std::uint64_t{0};
+    home.unit_bytes = bytes / segment_units;
+    home.per_unit = reciprocal(home.unit_bytes);
+    return status::ok;
+  }
+  run& only = *home.runs;
+  block_record* const record = only.records;
+  only = run{};
+  only.home = &home;
+  only.block_bytes = bytes;
+  only.per_block = reciprocal(bytes);
+  only.base = home.base;
+  only.records = record;
+  only.count = 1;
+  *record = {&only, nullptr, 0, home.base};
+  return status::ok;
+}
+
+status segment_source::take_back(segment& home) noexcept { return device_.free(home.base, home.bytes); }
+
+}  // namespace arcalloc::detail

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stream_cache.hpp"
+
+#include "thread_record.hpp"
+
+namespace arcalloc::detail {
+
+namespace {
+
+template <class Visit>
+void for_each_run(segment& home, Visit visit) noexcept {
+  for (std::uint32_t slot = 0; slot < segment_units;) {
+    run& at = home.runs[slot];
+    if (at.units == 0) {
+      ++slot;
+      continue;
+    }
+    slot += at.units;  // read before visit, which may take the run apart
+    visit(at);
+  }
+}
+
+}  // namespace
+
+void stream_cache::wake(run& from) noexcept {
+  segment& home = *from.home;
+  if (home.runs_used++ != 0) return;
+  idle_.remove(&home);
+  used_.push_back(&home);
+  home.state = segment_state::used;
+  owner_->stats.idle_fell(home.bytes);
+}
+
+void stream_cache::rest(run& home) noexcept {
+  segment& around = *home.home;
+  if (--around.runs_used != 0) return;
+  used_.remove(&around);
+  idle_.push_front(&around);
+  around.state = segment_state::idle;
+  around.idle_stamp = ++owner_->stamp;
+  owner_->stats.idle_rose(around.bytes);
+}
+
+void stream_cache::enlist(run& home) noexcept {
+  bin& at = bins_[home.class_index];
+  home.in_bin = {nullptr, at.front};
+  if (at.front != nullptr) at.front->in_bin.previous = &home;
+  at.front = &home;
+  home.listed = true;
+}
+
+void stream_cache::delist(run& home) noexcept {
+  bin& at = bins_[home.class_index];
+  if (home.in_bin.previous != nullptr) {
+    home.in_bin.previous->in_bin.next = home.in_bin.next;
+  } else {
+    at.front = home.in_bin.next;
+  }
+  if (home.in_bin.next != nullptr) home.in_bin.next->in_bin.previous = home.in_bin.previous;
+  home.in_bin = {};
+  home.listed = false;
+}
+
+bool stream_cache::rotate(bin& at, bool idle_segments_too) noexcept {
+  // Full runs leave the bin; a free enlists them again. A run with live blocks goes before one without,
+  // so that whole segments become idle.
+  run* chosen = nullptr;
+  for (run* candidate = at.front; candidate != nullptr;) {
+    run* const following = candidate->in_bin.next;
+    if (candidate->idle == nullptr) {
+      delist(*candidate);
+    } else if (candidate->used != 0) {
+      chosen = candidate;
+      break;
+    } else if (chosen == nullptr && (idle_segments_too || candidate->home->state == segment_state::used)) {
+      chosen = candidate;
+    }
+    candidate = following;
+  }
+  if (chosen == nullptr) return false;
+  if (chosen != at.front) {
+    delist(*chosen);
+    enlist(*chosen);
+  }
+  return true;
+}
+
+bool stream_cache::carve(segment& home, std::uint32_t class_index, std::uint64_t block_bytes,
+                         record_store& records) noexcept {
+  if (!may_enter(home, block_bytes)) return false;
+  run* const fresh = carve_run(home, class_index, block_bytes, records);
+  if (fresh == nullptr) return false;
+  blocks_ += fresh->count;
+  enlist(*fresh);
+  return true;
+}
+
+void stream_cache::dissolve_unused(segment& home, record_store& records) noexcept {
+  for_each_run(home, [&](run& at) {
+    if (at.used != 0) return;
+    if (at.listed) delist(at);
+    blocks_ -= at.count;
+    dissolve_run(at, records);
+  });
+}
+
+bool stream_cache::refill(std::uint32_t class_index, std::uint64_t block_bytes, record_store& records) noexcept {
+  if (rotate(bins_[class_index], false)) return true;
+  for (segment* home = used_.front(); home != nullptr; home = segments::next(home)) {
+    if (home->units_idle != 0 && carve(*home, class_index, block_bytes, records)) return true;
+  }
+  if (rotate(bins_[class_index], true)) return true;
+  for (segment* home = used_.front(); home != nullptr; home = segments::next(home)) {
+    if (!may_enter(*home, block_bytes)) continue;
+    dissolve_unused(*home, records);
+    if (carve(*home, class_index, block_bytes, records)) return true;
+  }
+  for (segment* home = idle_.front(); home != nullptr; home = segments::next(home)) {
+    if (!may_enter(*home, block_bytes) || home->bytes < block_bytes) continue;
+    dissolve_unused(*home, records);
+    if (carve(*home, class_index, block_bytes, records)) return true;
+  }
+  return false;
+}
+
+void stream_cache::take(segment& home) noexcept {
+  home.cache.store(this, std::memory_order_release);
+  if (home.state == segment_state::idle) {
+    // Kept in order of coldness: what comes from elsewhere may be colder than what is here.
+    segment* warmer = idle_.back();
+    while (warmer != nullptr && warmer->idle_stamp < home.idle_stamp) warmer = segments::previous(warmer);
+    idle_.insert_after(warmer, &home);
+    owner_->stats.idle_bytes += home.bytes;
+  } else {
+    used_.push_back(&home);
+  }
+  for_each_run(home, [&](run& at) {
+    blocks_ += at.count;
+    if (at.idle != nullptr) enlist(at);
+  });
+}
+
+void stream_cache::drop(segment& home) noexcept {
+  for_each_run(home, [&](run& at) {
+    blocks_ -= at.count;
+    if (at.listed) delist(at);
+  });
+  if (home.state == segment_state::idle) {
+    idle_.remove(&home);
+    owner_->stats.idle_bytes -= home.bytes;
+  } else {
+    used_.remove(&home);
+  }
+  home.cache.store(nullptr, std::memory_order_release);
+}
+
+void stream_cache::strip(segment& home, record_store& records) noexcept {
+  ARCALLOC_ASSERT(home.state == segment_state::idle && home.runs_used == 0);
+  dissolve_unused(home, records);
+  drop(home);
+  home.state = segment_state::leaving;
+}
+
+segment* stream_cache::find_room(std::uint32_t class_index, std::uint64_t block_bytes, bool idle_only) const noexcept {
+  for (const segments* side : {&used_, &idle_}) {
+    if (idle_only && side == &used_) continue;
+    for (segment* home = side->front(); home != nullptr; home = segments::next(home)) {
+      std::uint64_t room = home->units_idle;
+      bool serves = false;
+      for_each_run(*home, [&](const run& at) {
+        if (at.used == 0) room |= (~std::uint64_t{0} >> (segment_units - at.units)) << (&at - home->runs);
+        serves = serves || (at.class_index == class_index && at.idle != nullptr);
+      });
+      if (serves || (may_enter(*home, block_bytes) && find_span(room, units_in(*home, block_bytes)) != segment_units)) {
+        return home;
+      }
+    }
+  }
+  return nullptr;
+}
+
+bool stream_cache::has_idle(std::uint32_t class_index) const noexcept {
+  for (const run* at = bins_[class_index].front; at != nullptr; at = at->in_bin.next) {
+    if (at->idle != nullptr) return true;
+  }
+  return false;
+}
+
+}  // namespace arcalloc::detail

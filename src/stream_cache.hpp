@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "segment.hpp"
+
+namespace arcalloc::detail {
+
+struct thread_record;
+
+/// Runs of one class on one stream that have an idle block, the one in use first. A run that fills up
+/// stays at the front until somebody looks; that saves a branch on every hit.
+struct bin {
+  run* front = nullptr;
+};
+
+/// The shared segments that one thread uses for one stream, and the idle blocks in them, by class.
+///
+/// Called by the allocator on a hit (pop, push) and by the pool (refill, take, drop, strip); calls
+/// segment only. A record's caches are guarded as the record is. pop and push are the hit path: no
+/// lock, no atomic read-modify-write, no host allocation, no driver call, no event.
+/// Equations: a run is listed in its bin if it has an idle block; `idle` holds exactly the segments
+/// with no live block, warmest first; idle bytes are added up in the owner's stats.
+/// It never calls the driver and never waits.
+class stream_cache {
+ public:
+  stream_cache(thread_record& owner, stream on) noexcept : owner_(&owner), on_(on) {}
+
+  [[nodiscard]] thread_record& owner() const noexcept { return *owner_; }
+  [[nodiscard]] stream on() const noexcept { return on_; }
+
+  /// The run that would serve the class now, or null.
+  [[nodiscard]] run* ready(std::uint32_t class_index) const noexcept {
+    run* const front = bins_[class_index].front;
+    return front != nullptr && front->idle != nullptr ? front : nullptr;
+  }
+
+  /// Hands out a block of a run that is ready(). The caller has added its bytes to the stats.
+  [[nodiscard]] block_record& pop(run& from) noexcept {
+    block_record& piece = *from.idle;
+    from.idle = piece.next_idle;
+    if (from.used++ == 0) wake(from);
+    return piece;
+  }
+
+  /// Takes back a used block of one of its segments. The caller subtracts its bytes afterwards.
+  void push(block_record& piece) noexcept {
+    run& home = *piece.home;
+    piece.requested_bytes = 0;
+    piece.next_idle = home.idle;
+    home.idle = &piece;
+    if (!home.listed) [[unlikely]]
+      enlist(home);
+    if (--home.used == 0) rest(home);
+  }
+
+  /// Makes the class ready without asking anybody: another run in a partly used segment, else a new
+  /// run where one has room, else where its unused runs of other classes leave room, else in an idle
+  /// segment. False when nothing here will do. Pool's mutex.
+  [[nodiscard]] bool refill(std::uint32_t class_index, std::uint64_t block_bytes, record_store& records) noexcept;
+
+  /// Makes a shared segment ours, with the idle blocks in it. Pool's mutex.
+  void take(segment& home) noexcept;
+  /// The opposite: the segment belongs to no cache afterwards. Pool's mutex, owner claimed.
+  void drop(segment& home) noexcept;
+  /// drop, for an idle segment that goes to the driver: its runs are taken apart as well.
+  void strip(segment& home, record_store& records) noexcept;
+
+  /// The first of our segments that could serve the class, or null. Partly used ones first, if wanted.
+  [[nodiscard]] segment* find_room(std::uint32_t class_index, std::uint64_t block_bytes, bool idle_only) const noexcept;
+
+  [[nodiscard]] segment* coldest_idle() const noexcept { return idle_.back(); }
+  [[nodiscard]] segment* first_used() const noexcept { return used_.front(); }
+  [[nodiscard]] segment* first_idle() const noexcept { return idle_.front(); }
+  [[nodiscard]] static segment* next(const segment* home) noexcept { return segments::next(home); }
+  [[nodiscard]] bool has_idle(std::uint32_t class_index) const noexcept;
+  /// Blocks of all its runs, used and idle.
+  [[nodiscard]] std::uint64_t blocks() const noexcept { return blocks_; }
+
+  list_links<stream_cache> in_owner{};
+  stream_cache* next_in_bucket = nullptr;
+
+ private:
+  using segments = list<segment, &segment::in_cache>;
+
+  void wake(run& from) noexcept;
+  void rest(run& home) noexcept;
+  void enlist(run& home) noexcept;
+  void delist(run& home) noexcept;
+  [[nodiscard]] bool rotate(bin& at, bool idle_segments_too) noexcept;
+  [[nodiscard]] bool carve(segment& home, std::uint32_t class_index, std::uint64_t block_bytes,
+                           record_store& records) noexcept;
+  void dissolve_unused(segment& home, record_store& records) noexcept;
+
+  thread_record* owner_;
+  stream on_;
+  bin bins_[shared_classes_max];
+  std::uint64_t blocks_ = 0;
+  segments used_;
+  segments idle_;
+};
+
+}  // namespace arcalloc::detail

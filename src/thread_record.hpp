@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "owner_lock.hpp"
+#include "stats.hpp"
+#include "stream_cache.hpp"
+
+namespace arcalloc::detail {
+
+/// What one thread has of one allocator: its stream caches, their lease, and its half of the counters.
+///
+/// Found through a thread-local on every call; made at a thread's first call. When the thread exits the
+/// record is the pool's, with the memory in it, until the next new thread takes it over.
+/// Concurrency: everything but `gate` belongs to whoever is inside `gate`: the owner on a hit, or a
+/// claimant under the pool's mutex. A record without an owner is guarded by the mutex alone.
+/// Equation: stats.idle_bytes = bytes of the idle segments of its caches <= lease_bytes.
+struct alignas(128) thread_record {
+  owner_lock gate;
+  stream recent_stream = default_stream;
+  stream_cache* recent_cache = nullptr;
+  thread_stats stats{};
+  std::uint64_t lease_bytes = 0;
+  std::uint64_t stamp = 0;  ///< the last idle_stamp given; follows the pool's epoch
+
+  static constexpr std::uint32_t bucket_count = 32;
+  stream_cache* buckets[bucket_count] = {};  ///< chained by hash of the stream
+  list<stream_cache, &stream_cache::in_owner> caches;
+  list_links<thread_record> in_pool{};
+  bool in_use = false;  ///< a thread owns it
+
+  /// The cache of this stream, or null. Owner inside the gate, or under the pool's mutex.
+  [[nodiscard]] stream_cache* find(stream on) noexcept {
+    if (recent_cache != nullptr && recent_stream == on) [[likely]]
+      return recent_cache;
+    return find_in_buckets(on);
+  }
+  [[nodiscard]] stream_cache* find_in_buckets(stream on) noexcept;
+  void add(stream_cache& fresh) noexcept;
+};
+
+}  // namespace arcalloc::detail

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "thread_registry.hpp"
+
+#include <pthread.h>
+
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+namespace arcalloc::detail {
+
+namespace {
+
+struct known_record {
+  std::uint64_t identity;
+  thread_record* record;
+  known_record* next;
+};
+
+struct registry {
+  std::mutex mutex;
+  list<record_home, &record_home::in_registry> homes;
+  std::uint64_t last_identity = 0;
+  bool key_made = false;
+  pthread_key_t key{};
+};
+
+// Constant-initialised and never destroyed in effect: a thread may exit after main has returned.
+constinit registry shared_registry;
+
+thread_local constinit known_record* known_of_thread = nullptr;
+
+void on_thread_exit(void* first) noexcept {
+  for (auto* at = static_cast<known_record*>(first); at != nullptr;) {
+    {
+      const std::lock_guard guard(shared_registry.mutex);
+      for (record_home* home = shared_registry.homes.front(); home != nullptr;
+           home = decltype(shared_registry.homes)::next(home)) {
+        if (home->identity == at->identity) home->retire(*home, *at->record);
+      }
+    }
+    known_record* const next = at->next;
+    std::free(at);
+    at = next;
+  }
+  recent_of_thread = {0, nullptr};
+  known_of_thread = nullptr;
+}
+
+}  // namespace
+
+void register_home(record_home& home) noexcept {
+  const std::lock_guard guard(shared_registry.mutex);
+  home.identity = ++shared_registry.last_identity;
+  shared_registry.homes.push_back(&home);
+}
+
+void unregister_home(record_home& home) noexcept {
+  const std::lock_guard guard(shared_registry.mutex);
+  shared_registry.homes.remove(&home);
+}
+
+thread_record* find_older_record(std::uint64_t identity) noexcept {
+  for (const known_record* at = known_of_thread; at != nullptr; at = at->next) {
+    if (at->identity != identity) continue;
+    recent_of_thread = {identity, at->record};
+    return at->record;
+  }
+  return nullptr;
+}
+
+bool remember_record(std::uint64_t identity, thread_record& record) noexcept {
+  {
+    const std::lock_guard guard(shared_registry.mutex);
+    if (!shared_registry.key_made) {
+      if (::pthread_key_create(&shared_registry.key, on_thread_exit) != 0) return false;
+      shared_registry.key_made = true;
+    }
+  }
+  void* const room = std::malloc(sizeof(known_record));
+  if (room == nullptr) return false;
+  auto* const fresh = ::new (room) known_record{identity, &record, known_of_thread};
+  if (::pthread_setspecific(shared_registry.key, fresh) != 0) {
+    std::free(room);
+    return false;
+  }
+  known_of_thread = fresh;
+  recent_of_thread = {identity, &record};
+  return true;
+}
+
+}  // namespace arcalloc::detail

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "audit.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "pool.hpp"
+
+namespace arcalloc::detail {
+
+struct auditor {
+  const pool& subject;
+  testing::audit_result found{};
+
+  static const pool& pool_of(const allocator& front) { return *front.pool_; }
+
+  template <class... Parts>
+  void violation(const Parts&... parts) {
+    std::ostringstream text;
+    (text << ... << parts);
+    found.violations.push_back(text.str());
+  }
+
+  void live(const block_record& piece, std::uint64_t bytes) {
+    ++found.blocks_live;
+    found.requested_bytes += piece.requested_bytes;
+    found.allocated_bytes += bytes;
+    found.slack_bound_bytes += std::max(segment_bytes_min, run_share_max * bytes) - bytes;
+    if (piece.requested_bytes > bytes) violation("block of ", bytes, " bytes holds ", piece.requested_bytes);
+  }
+
+  void walk_run(const segment& home, const run& at) {
+    std::set<const block_record*> idle;
+    for (const block_record* piece = at.idle; piece != nullptr; piece = piece->next_idle) {
+      if (!idle.insert(piece).second) return violation("idle list of a run is circular");
+      if (piece->requested_bytes != 0) violation("a live block is in an idle list");
+    }
+    std::uint32_t used = 0;
+    for (std::uint32_t i = 0; i < at.count; ++i) {
+      const block_record& piece = at.records[i];
+      if (piece.home != &at) violation("a record does not name its run");
+      if (piece.address < home.base || piece.address + at.block_bytes > home.base + home.bytes) {
+        violation("a block lies outside its segment");
+      }
+      if (reinterpret_cast<std::uintptr_t>(piece.address) % 512 != 0) violation("a block is not aligned to 512");
+      if (record_at(home, piece.address) != &piece) violation("record_at does not find a block");
+      if (piece.requested_bytes != 0) {
+        ++used;
+        live(piece, at.block_bytes);
+      } else {
+        ++found.blocks_idle;
+        if (home.use == segment_use::shared && idle.count(&piece) == 0) violation("an idle block is in no list");
+      }
+    }
+    if (used != at.used) violation("run says ", at.used, " used, walk says ", used);
+    if (home.use == segment_use::shared && (at.idle != nullptr) && !at.listed)
+      violation("run with idle blocks unlisted");
+  }
+
+  void walk(const segment& home) {
+    ++found.segments;
+    found.reserved_bytes += home.bytes;
+    if (home.state == segment_state::leaving) {
+      found.stuck_bytes += home.bytes;
+      return;
+    }
+    const std::uint64_t live_before = found.allocated_bytes;
+    std::uint64_t units = 0;
+    std::uint32_t runs_used = 0;
+    const std::uint32_t slots = home.use == segment_use::shared ? segment_units : 1;
+    for (std::uint32_t slot = 0; slot < slots; ++slot) {
+      const run& at = home.runs[slot];
+      if (home.use == segment_use::shared) {
+        if (at.units == 0) continue;
+        const std::uint64_t span = (~std::uint64_t{0} >> (segment_units - at.units)) << slot;
+        if ((units & span) != 0) violation("two runs overlap");
+        units |= span;
+      }
+      if (at.used != 0) ++runs_used;
+      walk_run(home, at);
+    }
+    if (home.use == segment_use::shared && home.units_idle != ~units) violation("units_idle disagrees with the runs");
+    if (runs_used != home.runs_used) violation("segment says ", home.runs_used, " runs used, walk says ", runs_used);
+    if (subject.table_.find(home.base) != &home) violation("the block table does not find a segment");
+    const std::uint64_t live_bytes = found.allocated_bytes - live_before;
+    const bool idle = runs_used == 0;
+    if (idle != (home.state == segment_state::idle)) violation("segment state disagrees with its blocks");
+    (idle ? found.cached_bytes : found.slack_bytes) += home.bytes - live_bytes;
+  }
+
+  void walk_all() {
+    std::map<const std::byte*, const std::byte*> ranges;
+    for (const segment* home = subject.all_.front(); home != nullptr; home = pool::segments::next(home)) {
+      ranges[home->base] = home->base + home->bytes;
+      walk(*home);
+    }
+    const std::byte* last = nullptr;
+    for (const auto& [begin, end] : ranges) {
+      if (begin < last) violation("two segments overlap");
+      last = end;
+    }
+  }
+
+  void walk_caches(const thread_record& record) {
+    std::uint64_t idle = 0;
+    for (const stream_cache* at = record.caches.front(); at != nullptr; at = decltype(record.caches)::next(at)) {
+      std::uint64_t newest = UINT64_MAX;
+      for (const segment* home = at->first_idle(); home != nullptr; home = stream_cache::next(home)) {
+        idle += home->bytes;
+        if (home->idle_stamp > newest) violation("idle segments are not in order of coldness");
+        newest = home->idle_stamp;
+        if (home->cache.load() != at) violation("a segment does not name its cache");
+      }
+    }
+    if (idle != record.stats.idle_bytes)
+      violation("a record says ", record.stats.idle_bytes, " idle, walk says ", idle);
+    if (idle > record.lease_bytes) violation("idle ", idle, " above its lease ", record.lease_bytes);
+  }
+
+  void walk_records() {
+    std::uint64_t leased = subject.common_.lease_bytes;
+    for (const thread_record* at = subject.records_.front(); at != nullptr; at = pool::records_list::next(at)) {
+      walk_caches(*at);
+      leased += at->lease_bytes;
+    }
+    if (leased != subject.budget_.leased_bytes()) violation("the budget's leases do not add up");
+    if (leased > subject.budget_.cached_max()) violation("leases ", leased, " above ", subject.budget_.cached_max());
+  }
+};
+
+}  // namespace arcalloc::detail
+
+namespace arcalloc::testing {
+
+audit_result audit(const allocator& subject) {
+  detail::auditor walker{detail::auditor::pool_of(subject)};
+  walker.walk_all();
+  walker.walk_records();
+  return walker.found;
+}
+
+std::vector<std::string> check_invariants(const allocator& subject) {
+  audit_result walk = audit(subject);
+  counters said;
+  subject.read_counters(said);
+  const auto equal = [&](const char* what, std::uint64_t counter, std::uint64_t walked) {
+    if (counter == walked) return;
+    walk.violations.push_back(std::string(what) + ": counter " + std::to_string(counter) + ", walk " +
+                              std::to_string(walked));
+  };
+  equal("requested_bytes", said.requested_bytes, walk.requested_bytes);
+  equal("allocated_bytes", said.allocated_bytes, walk.allocated_bytes);
+  equal("cached_bytes", said.cached_bytes, walk.cached_bytes);
+  equal("slack_bytes", said.slack_bytes, walk.slack_bytes);
+  equal("stuck_bytes", said.stuck_bytes, walk.stuck_bytes);
+  equal("reserved_bytes (I1)", said.reserved_bytes, walk.reserved_bytes);
+  equal("pending_bytes at quiescence", said.pending_bytes, 0);
+  equal("blocks_live", said.blocks_live, walk.blocks_live);
+  equal("blocks_idle", said.blocks_idle, walk.blocks_idle);
+  equal("segments_reserved (I3)", said.segments_reserved, walk.segments);
+  equal("driver_allocs - driver_frees (I3)", said.driver_allocs - said.driver_frees, walk.segments);
+  equal("requests (I3)", said.requests, said.hits + said.misses + said.bypassed + said.failed);
+  if (said.cached_bytes > said.cached_bytes_max) walk.violations.push_back("I2: cached above cached max");
+  if (said.reserved_bytes > said.capacity_bytes) walk.violations.push_back("I2: reserved above capacity");
+  if (said.reserved_bytes_peak > said.capacity_bytes) walk.violations.push_back("I2: reserved was above capacity");
+  if (walk.slack_bytes > walk.slack_bound_bytes) walk.violations.push_back("slack above its structural bound");
+  for (const auto& [value, peak] : {std::pair{said.requested_bytes, said.requested_bytes_peak},
+                                    {said.allocated_bytes, said.allocated_bytes_peak},
+                                    {said.cached_bytes, said.cached_bytes_peak},
+                                    {said.slack_bytes, said.slack_bytes_peak},
+                                    {said.held_bytes, said.held_bytes_peak},
+                                    {said.reserved_bytes, said.reserved_bytes_peak}}) {
+    if (value > peak) walk.violations.push_back("I7: a value is above its peak");
+  }
+  return walk.violations;
+}
+
+}  // namespace arcalloc::testing

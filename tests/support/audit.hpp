@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <arcalloc/allocator.hpp>
+#include <string>
+#include <vector>
+
+namespace arcalloc::testing {
+
+/// What an independent walk over every segment, run and block record finds. Bytes.
+struct audit_result {
+  std::vector<std::string> violations;  ///< empty: all structures agree with each other
+  std::uint64_t requested_bytes = 0;
+  std::uint64_t allocated_bytes = 0;
+  std::uint64_t cached_bytes = 0;
+  std::uint64_t slack_bytes = 0;
+  std::uint64_t stuck_bytes = 0;
+  std::uint64_t reserved_bytes = 0;
+  std::uint64_t blocks_live = 0;
+  std::uint64_t blocks_idle = 0;
+  std::uint64_t segments = 0;
+  std::uint64_t slack_bound_bytes = 0;  ///< sum over live blocks of max(2 MiB, 8 b) - b, see docs/statistics.md
+};
+
+/// Walks without using any counter. Requires quiescence: no other thread is in a call.
+[[nodiscard]] audit_result audit(const allocator& subject);
+
+/// audit(), and I1, I2 and I3 of the counters against it. Every disagreement is a line.
+[[nodiscard]] std::vector<std::string> check_invariants(const allocator& subject);
+
+}  // namespace arcalloc::testing
