@@ -20,12 +20,12 @@ enum class kv_mode { concat, preallocated };
 /// One decode run over one allocator: a real model from files, or a named configuration.
 /// context + the prompt's positions + tokens must fit the model's sequence.
 struct session_settings {
-  std::string model_path;      ///< llama2.c weights; empty: use config_name
-  std::string tokenizer_path;  ///< llama2.c tokenizer; needed with model_path
-  std::string config_name;     ///< named configuration with seeded weights
-  std::string prompt;          ///< text put before the first generated token; may be empty
-  std::size_t tokens = 0;      ///< tokens to generate
-  std::size_t context = 0;     ///< positions already in the caches when decoding starts, seeded values
+  std::string model_path{};      ///< llama2.c weights; empty: use config_name
+  std::string tokenizer_path{};  ///< llama2.c tokenizer; needed with model_path
+  std::string config_name{};     ///< named configuration with seeded weights
+  std::string prompt{};          ///< text put before the first generated token; may be empty
+  std::size_t tokens = 0;        ///< tokens to generate
+  std::size_t context = 0;       ///< positions already in the caches when decoding starts, seeded values
   kv_mode kv = kv_mode::concat;
 };
 
