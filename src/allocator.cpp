@@ -13,6 +13,7 @@ namespace arcalloc {
 using detail::block_record;
 using detail::pool;
 using detail::run;
+using detail::segment;
 using detail::stream_cache;
 using detail::thread_record;
 
@@ -77,20 +78,22 @@ status allocator::allocate(std::size_t bytes, stream on, block& out) noexcept {
 
 namespace {
 
-enum class hit_free { taken, taken_over_lease, no };
-
 /// The hit path of a free: only for a live block of the calling thread's own caches, with the right
-/// address and, if given, the right size. Anything else is the pool's to judge.
-hit_free free_in_own_cache(thread_record& self, block_record& piece, const void* address, const std::uint64_t* bytes) {
-  const run* const home = piece.home;
-  stream_cache* const cache = home != nullptr ? home->home->cache.load(std::memory_order_relaxed) : nullptr;
-  if (cache == nullptr || &cache->owner() != &self) return hit_free::no;
+/// address and, if given, the right size. Anything else is the pool's to judge, and so is a free that
+/// would leave more idle than is leased: the bound holds at every instant, not only after the call.
+[[nodiscard]] bool try_free(thread_record& self, block_record& piece, const void* address, const std::uint64_t* bytes) {
+  const run* const of = piece.home;
+  const segment* const home = of != nullptr ? of->home : nullptr;
+  stream_cache* const cache = home != nullptr ? home->cache.load(std::memory_order_relaxed) : nullptr;
+  if (cache == nullptr || &cache->owner() != &self) return false;
   const std::uint64_t requested = piece.requested_bytes;
-  if (piece.address != address || requested == 0 || (bytes != nullptr && *bytes != requested)) return hit_free::no;
+  if (piece.address != address || requested == 0 || (bytes != nullptr && *bytes != requested)) return false;
+  const bool empties = of->used == 1 && home->runs_used == 1;
+  if (empties && self.stats.idle_bytes + home->bytes > self.lease_bytes) return false;
   ++self.stats.frees;
   cache->push(piece);
-  self.stats.subtract(requested, home->block_bytes);
-  return self.stats.idle_bytes > self.lease_bytes ? hit_free::taken_over_lease : hit_free::taken;
+  self.stats.subtract(requested, of->block_bytes);
+  return true;
 }
 
 status free_block(pool& shared, block_record* piece, void* address, const std::uint64_t* bytes) noexcept {
@@ -98,17 +101,13 @@ status free_block(pool& shared, block_record* piece, void* address, const std::u
   if (self != nullptr && self->gate.try_enter()) {
     block_record* found = piece;
     if (found == nullptr) {
-      const detail::segment* const home = shared.table().find(address);
+      const segment* const home = shared.table().find(address);
       const stream_cache* const cache = home != nullptr ? home->cache.load(std::memory_order_relaxed) : nullptr;
       if (cache != nullptr && &cache->owner() == self) found = detail::record_at(*home, address);
     }
-    const hit_free done = found != nullptr ? free_in_own_cache(*self, *found, address, bytes) : hit_free::no;
+    const bool done = found != nullptr && try_free(*self, *found, address, bytes);
     self->gate.leave();
-    if (done == hit_free::taken) return status::ok;
-    if (done == hit_free::taken_over_lease) {
-      shared.settle();
-      return status::ok;
-    }
+    if (done) return status::ok;
   }
   return shared.recycle(piece, address, bytes);
 }

@@ -199,14 +199,15 @@ status pool::acquire(std::uint64_t bytes, stream on, block_record*& out) noexcep
 }
 
 block_record* pool::look_up(block_record* piece, const void* address) noexcept {
-  if (piece != nullptr) return piece;
+  // A handle is believed only where the table agrees: it may be another allocator's, or stale.
   const segment* const home = table_.find(address);
-  return home == nullptr ? nullptr : record_at(*home, address);
+  if (home == nullptr) return nullptr;
+  block_record* const found = record_at(*home, address);
+  return piece == nullptr || piece == found ? found : nullptr;
 }
 
-status pool::check_free(const block_record* piece, const void* address, const std::uint64_t* bytes) noexcept {
-  if (piece == nullptr || piece->home == nullptr || piece->address != address ||
-      piece->home->home->state == segment_state::leaving) {
+status pool::check_free(const block_record* piece, const std::uint64_t* bytes) noexcept {
+  if (piece == nullptr) {
     ++tally_.refused_unknown_pointer;
     return status::unknown_pointer;
   }
@@ -262,18 +263,11 @@ status pool::recycle(block_record* piece, const void* address, const std::uint64
   {
     const claimed all(*this);  // the block may lie in another thread's cache
     block_record* const found = look_up(piece, address);
-    if (const status refused = check_free(found, address, bytes); refused != status::ok) return refused;
+    if (const status refused = check_free(found, bytes); refused != status::ok) return refused;
     within = take_in(self, *found, leaving);
   }
   if (!within) obey_cached_max(guard);
   return leaving.empty() ? status::ok : send_off(guard, leaving, because::asked);
-}
-
-void pool::settle() noexcept {
-  lock guard(mutex_);
-  const window call(*this);
-  thread_record* const own = find_record(identity);
-  if (own != nullptr && !covered(*own)) obey_cached_max(guard);
 }
 
 void pool::apply_bypass() noexcept {

@@ -52,8 +52,6 @@ class pool : private record_home {
   // The slow way of each call; the comments are at the public functions of allocator.
   [[nodiscard]] status acquire(std::uint64_t bytes, stream on, block_record*& out) noexcept;
   [[nodiscard]] status recycle(block_record* piece, const void* address, const std::uint64_t* bytes) noexcept;
-  /// The calling thread's caches grew beyond their lease.
-  void settle() noexcept;
   [[nodiscard]] status begin_phase(phase next) noexcept;
   void end_step() noexcept;
   [[nodiscard]] status trim(std::uint64_t cached_bytes_target) noexcept;
@@ -88,7 +86,7 @@ class pool : private record_home {
   void apply_bypass() noexcept;
   void tick(thread_record& self) noexcept;
   [[nodiscard]] block_record* look_up(block_record* piece, const void* address) noexcept;
-  [[nodiscard]] status check_free(const block_record* piece, const void* address, const std::uint64_t* bytes) noexcept;
+  [[nodiscard]] status check_free(const block_record* piece, const std::uint64_t* bytes) noexcept;
   [[nodiscard]] bool take_in(thread_record& self, block_record& piece, departures& leaving) noexcept;
   [[nodiscard]] bool one_thread() const noexcept { return records_in_use_ <= 1; }
   void count_refusal(status outcome) noexcept;

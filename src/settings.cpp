@@ -46,7 +46,7 @@ bool parse_number(const char* text, std::uint64_t most, std::uint64_t& out) noex
   for (const char* at = text; *at != '\0'; ++at) {
     if (*at < '0' || *at > '9') return false;
     const auto digit = static_cast<std::uint64_t>(*at - '0');
-    if (value > (most - digit) / 10) return false;
+    if (digit > most || value > (most - digit) / 10) return false;
     value = value * 10 + digit;
   }
   out = value;

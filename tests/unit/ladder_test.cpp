@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each rung moves exactly one counter; a refusal leaves everything live as it was.
+#include <gtest/gtest.h>
+
+#include "small_world.hpp"
+
+namespace arcalloc {
+namespace {
+
+using testing::capped;
+using testing::gib;
+using testing::kib;
+using testing::mib;
+using testing::small_world;
+
+struct rungs {
+  std::uint64_t stream_cache, pool, evict, tight, drain, misses, failed;
+  friend bool operator==(const rungs&, const rungs&) = default;
+};
+
+rungs of(const counters& said) {
+  return {said.stream_cache_hits, said.pool_hits, said.evict_retries, said.tight_blocks,
+          said.drain_retries,     said.misses,    said.failed};
+}
+
+TEST(ladder, rung_1_serves_from_the_stream_cache) {
+  small_world at;
+  (void)at.get(1000);
+  (void)at.get(1000);
+  (void)at.get(70 * kib);
+  EXPECT_EQ(of(at.now()), (rungs{2, 0, 0, 0, 0, 1, 0}));
+}
+
+TEST(ladder, rung_2_serves_large_blocks_from_the_pool) {
+  small_world at;
+  at.put(at.get(90 * mib));
+  (void)at.get(90 * mib);
+  EXPECT_EQ(of(at.now()), (rungs{0, 1, 0, 0, 0, 1, 0}));
+}
+
+TEST(ladder, rung_6_evicts_after_one_refusal_of_the_driver) {
+  options settings;
+  settings.cached_bytes_max.mode = bound_mode::unbounded;
+  small_world at(settings, 600 * mib);
+  at.put(at.get(512 * mib));
+  (void)at.get(513 * mib);
+  EXPECT_EQ(of(at.now()), (rungs{0, 0, 1, 0, 0, 2, 0}));
+  EXPECT_EQ(at.now().driver_refusals, 1U);
+  at.check();
+}
+
+TEST(ladder, rung_6_takes_a_tight_block_where_the_class_would_not_fit) {
+  small_world at(capped(600 * mib), 600 * mib);
+  const block tight = at.get(593 * mib);  // the class is 608 MiB
+  EXPECT_EQ(of(at.now()), (rungs{0, 0, 0, 1, 0, 1, 0}));
+  EXPECT_EQ(at.now().allocated_bytes, 593 * mib);
+  at.put(tight);
+  (void)at.get(592 * mib);  // filed under the largest class not above it
+  EXPECT_EQ(at.now().pool_hits, 1U);
+  at.check();
+}
+
+TEST(ladder, a_small_request_fits_a_device_smaller_than_a_segment) {
+  small_world at(capped(mib), mib);
+  const block piece = at.get(3000);
+  EXPECT_EQ(at.now().tight_blocks, 1U);
+  EXPECT_EQ(at.now().reserved_bytes, 3072U);
+  at.put(piece);
+  (void)at.get(3000);
+  EXPECT_EQ(at.now().pool_hits, 1U);
+  at.check();
+}
+
+TEST(ladder, rung_8_drains_when_the_driver_refuses_for_reasons_of_its_own) {
+  options settings;
+  settings.cached_bytes_max.mode = bound_mode::unbounded;
+  small_world at(settings, 4 * gib);
+  at.put(at.get(64 * mib));
+  at.put(at.get(80 * mib));
+  at.device.fail_allocate = {1, true, status::device_out_of_memory};
+  // The driver has room and still refuses, as a fragmented one does; it gives in when all is back.
+  at.device.before_free = [&] {
+    if (at.device.lent_bytes <= 80 * mib) at.device.fail_allocate = {};
+  };
+  (void)at.get(48 * mib);
+  EXPECT_EQ(of(at.now()), (rungs{0, 0, 0, 0, 1, 3, 0}));
+  at.device.before_free = nullptr;
+  at.check();
+}
+
+TEST(ladder, rung_9_refuses_and_leaves_live_blocks_and_bounds_alone) {
+  small_world at(capped(64 * mib), 100 * mib);
+  const block live = at.get(60 * mib);
+  at.put(at.get(20 * mib));
+  block refused;
+  EXPECT_EQ(at.memory->allocate(50 * mib, default_stream, refused), status::device_out_of_memory);
+  EXPECT_FALSE(refused);
+  const counters said = at.now();
+  EXPECT_EQ(said.failed_device_out_of_memory, 1U);
+  EXPECT_EQ(said.blocks_live, 1U);
+  EXPECT_EQ(said.cached_bytes_max, 64 * mib);
+  const failure_record record = at.memory->last_failure();
+  EXPECT_EQ(record.driver_free_bytes, 40 * mib);
+  EXPECT_EQ(record.requested_bytes, 50 * mib);
+  char text[512];
+  EXPECT_GT(format_failure(record, text, sizeof text), 100U);
+  EXPECT_NE(std::string(text).find("device_out_of_memory: requested 52428800"), std::string::npos) << text;
+  (void)at.get(30 * mib);
+  at.put(live);
+  at.check();
+}
+
+TEST(ladder, without_oom_retry_the_first_refusal_is_final) {
+  options settings = capped(600 * mib);
+  settings.oom_retry = false;
+  small_world at(settings, 600 * mib);
+  at.put(at.get(512 * mib));
+  block refused;
+  EXPECT_EQ(at.memory->allocate(200 * mib, default_stream, refused), status::device_out_of_memory);
+  EXPECT_EQ(at.now().evictions, 0U);
+  EXPECT_EQ(at.now().cached_bytes, 512 * mib);
+  at.check();
+}
+
+TEST(ladder, other_driver_errors_are_reported_as_they_are_and_the_next_call_works) {
+  small_world at;
+  at.device.fail_allocate = {1, false, status::backend_failed};
+  block refused;
+  EXPECT_EQ(at.memory->allocate(1000, default_stream, refused), status::backend_failed);
+  EXPECT_EQ(at.now().failed_backend_failed, 1U);
+  EXPECT_EQ(at.device.allocate_calls, 1U) << "no retry for an error that is not out of memory";
+  at.put(at.get(1000));
+  at.check();
+}
+
+TEST(ladder, every_nth_driver_call_may_fail_once_or_for_ever) {
+  for (const bool persistent : {false, true}) {
+    for (std::uint64_t nth = 1; nth <= 40; ++nth) {
+      for (const bool frees : {false, true}) {
+        small_world at(capped(8 * mib), 64 * mib);
+        (frees ? at.device.fail_free : at.device.fail_allocate) = {
+            nth, persistent, frees ? status::backend_failed : status::device_out_of_memory};
+        std::vector<block> live;
+        for (std::uint64_t i = 0; i < 60; ++i) {
+          block piece;
+          const counters before = at.now();
+          if (at.memory->allocate((i % 7 + 1) * mib + 1, stream{i % 2}, piece) == status::ok) {
+            live.push_back(piece);
+          } else {
+            EXPECT_EQ(at.now().blocks_live, before.blocks_live);
+            EXPECT_EQ(at.now().allocated_bytes, before.allocated_bytes);
+          }
+          if (live.size() > 3) {
+            EXPECT_EQ(at.memory->deallocate(live.front()), status::ok);
+            live.erase(live.begin());
+          }
+          at.check();
+          ASSERT_FALSE(::testing::Test::HasFailure()) << "nth " << nth << " step " << i;
+        }
+        at.device.fail_free = at.device.fail_allocate = {};
+        for (const block& piece : live) at.put(piece);
+        EXPECT_EQ(at.memory->drain(), status::ok);
+        EXPECT_EQ(at.device.lent_bytes, 0U) << "stuck segments are retried";
+        EXPECT_EQ(at.now().stuck_bytes, 0U);
+      }
+    }
+  }
+}
+
+TEST(ladder, a_driver_free_that_fails_leaves_a_stuck_segment_that_the_next_trim_retries) {
+  small_world at(capped(gib));
+  at.put(at.get(64 * mib));
+  at.device.fail_free = {1, false, status::backend_failed};
+  EXPECT_EQ(at.memory->drain(), status::backend_failed);
+  EXPECT_EQ(at.now().stuck_bytes, 64 * mib);
+  EXPECT_EQ(at.now().cached_bytes, 0U);
+  at.check();
+  EXPECT_EQ(at.memory->trim(gib), status::ok);
+  EXPECT_EQ(at.now().stuck_bytes, 0U);
+  EXPECT_EQ(at.device.lent_bytes, 0U);
+  at.check();
+}
+
+TEST(thrash, is_counted_when_the_bound_is_below_the_working_set) {
+  for (const auto& [cap, thrashes] : {std::pair{64 * mib, true}, std::pair{128 * mib, false}}) {
+    small_world at(capped(cap));
+    for (int step = 0; step < 20; ++step) {
+      const std::uint64_t sizes[] = {8, 2, 2, 8, 22, 64};
+      block pieces[6];
+      for (int i = 0; i < 6; ++i) pieces[i] = at.get(sizes[i] * mib);
+      for (const block& piece : pieces) at.put(piece);
+      at.memory->end_step();
+    }
+    EXPECT_EQ(at.now().thrash_evictions > 10, thrashes) << cap;
+    at.check();
+  }
+}
+
+}  // namespace
+}  // namespace arcalloc

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "segment.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "arena.hpp"
+
+namespace arcalloc::detail {
+namespace {
+
+struct shared_segment {
+  explicit shared_segment(std::uint64_t bytes) : slots(segment_units) {
+    home.base = reinterpret_cast<std::byte*>(std::uint64_t{1} << 40);
+    home.bytes = bytes;
+    home.units_idle = ~std::uint64_t{0};
+    home.unit_bytes = bytes / segment_units;
+    home.per_unit = reciprocal(home.unit_bytes);
+    home.runs = slots.data();
+  }
+  std::vector<run> slots;
+  segment home;
+  arena memory;
+  record_store records{memory};
+};
+
+TEST(find_span, finds_the_first_span_or_none) {
+  EXPECT_EQ(find_span(~std::uint64_t{0}, 64), 0U);
+  EXPECT_EQ(find_span(0, 1), segment_units);
+  EXPECT_EQ(find_span(0b1011'1000, 3), 3U);
+  EXPECT_EQ(find_span(0b1011'1000, 4), segment_units);
+  EXPECT_EQ(find_span(std::uint64_t{0b111} << 61, 3), 61U);
+  EXPECT_EQ(find_span(~std::uint64_t{0} << 1, 64), segment_units);
+  for (std::uint32_t units = 1; units <= segment_units; ++units) {
+    const std::uint64_t span = (~std::uint64_t{0} >> (segment_units - units)) << (segment_units - units);
+    EXPECT_EQ(find_span(span, units), segment_units - units);
+  }
+}
+
+TEST(segment, every_shared_class_fits_a_segment_made_for_it_and_finds_its_blocks) {
+  const size_classes classes(geometry::classes_16);
+  for (std::uint32_t index = 0; index < classes.shared_count(); ++index) {
+    const std::uint64_t block_bytes = classes.bytes_of(index);
+    shared_segment at(round_up(run_bytes(block_bytes), segment_bytes_min));
+    ASSERT_TRUE(may_enter(at.home, block_bytes));
+    const run* const fresh = carve_run(at.home, index, block_bytes, at.records);
+    ASSERT_NE(fresh, nullptr) << block_bytes;
+    for (std::uint32_t i = 0; i < fresh->count; ++i) {
+      EXPECT_EQ(record_at(at.home, fresh->records[i].address), &fresh->records[i]);
+      EXPECT_EQ(record_at(at.home, fresh->records[i].address + 1), nullptr);
+      EXPECT_EQ(record_at(at.home, fresh->records[i].address + 512 * (block_bytes > 512)),
+                block_bytes > 512 ? nullptr : &fresh->records[i]);
+    }
+    EXPECT_LE(fresh->base + fresh->count * block_bytes, at.home.base + at.home.bytes);
+  }
+}
+
+TEST(segment, runs_of_small_classes_waste_at_most_an_eighth_where_that_is_possible) {
+  const size_classes classes(geometry::classes_8);
+  for (std::uint32_t index = 0; classes.bytes_of(index) <= 32 * kibibyte; ++index) {
+    const std::uint64_t bytes = run_bytes(classes.bytes_of(index));
+    EXPECT_LE(bytes % classes.bytes_of(index) * 8, bytes) << classes.bytes_of(index);
+  }
+}
+
+TEST(segment, a_run_below_an_eighth_stays_out_of_larger_segments) {
+  shared_segment large(16 * mebibyte);
+  EXPECT_FALSE(may_enter(large.home, 2 * mebibyte - 512));
+  EXPECT_TRUE(may_enter(large.home, 2 * mebibyte));
+  shared_segment smallest(segment_bytes_min);
+  EXPECT_TRUE(may_enter(smallest.home, 512));
+}
+
+TEST(segment, dissolving_gives_the_units_back_and_makes_records_stale) {
+  shared_segment at(segment_bytes_min);
+  run* const first = carve_run(at.home, 0, 512, at.records);
+  run* const second = carve_run(at.home, 3, 2048, at.records);
+  ASSERT_NE(second, nullptr);
+  block_record* const stale = first->records;
+  const std::byte* const address = stale->address;
+  dissolve_run(*first, at.records);
+  EXPECT_EQ(stale->home, nullptr);
+  EXPECT_EQ(record_at(at.home, address), nullptr);
+  EXPECT_EQ(std::popcount(at.home.units_idle), 63);
+  EXPECT_EQ(carve_run(at.home, 1, 1024, at.records), first) << "the first span is taken again";
+}
+
+TEST(segment, a_full_segment_carves_nothing_more) {
+  shared_segment at(segment_bytes_min);
+  for (int i = 0; i < 64; ++i) ASSERT_NE(carve_run(at.home, 0, 512, at.records), nullptr);
+  EXPECT_EQ(carve_run(at.home, 0, 512, at.records), nullptr);
+}
+
+}  // namespace
+}  // namespace arcalloc::detail
