@@ -94,11 +94,17 @@ CANARIES = [
     ("documents", append("docs/decode.md", "`arcalloc decode --nothing`\n"), "arcalloc decode has no --nothing"),
     ("documents", replace("man/arcalloc.1", "Fl -tokens", "Fl -token"), "does not explain --tokens"),
     ("documents", remove("docs/statistics.md"), "docs/statistics.md: missing"),
+    ("json_keys", append("README.md", "\n"), "does not explain `nonsense` of the result"),
+    ("json_keys", append("README.md", "\n"), "explains `tokens_equal`, which the result does not have"),
+    ("json_keys", append("README.md", "\n"), "explains `outcome`, which a leg does not have"),
 ]
 
-# Stands in for the program, so that the canaries need no build: its flags are read from the manual page.
+# Stands in for the program, so that the canaries need no build: its flags are read from the manual page, and the last
+# argument of a run is where its JSON goes.
 PROGRAM = """#!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+for last; do :; done
+if [ "$last" != --help ]; then echo '{{"schema": "x", "nonsense": 1, "legs": [{{}}]}}' >"$last"; exit; fi
 sed -n 's/.*Fl \\(-[a-z-]*\\).*/  -\\1/p' {manual}
 """
 
@@ -122,7 +128,8 @@ def run_symbols(scratch, given, code):
 
 
 def run_check(name, root, given, program):
-    extra = {"public_headers": ["--cxx", given.cxx, "--cc", given.cc], "documents": ["--program", program]}.get(name, [])
+    extra = {"public_headers": ["--cxx", given.cxx, "--cc", given.cc],
+             "documents": ["--program", program], "json_keys": ["--program", program]}.get(name, [])
     return subprocess.run([sys.executable, "-B", HERE / (name + ".py"), "--root", root, *extra],
                           capture_output=True, text=True)
 
