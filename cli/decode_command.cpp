@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <arcalloc/host_backend.hpp>
+#include <cstdio>
+#include <cstdlib>
+
+#include "command.hpp"
+#include "decode_json.hpp"
+#include "decode_request.hpp"
+#include "decode_run.hpp"
+#include "decode_table.hpp"
+#include "page/page.hpp"
+#include "result_file.hpp"
+
+namespace arcalloc::cli {
+
+namespace {
+
+constexpr std::uint64_t model_tokens_default = 256;
+constexpr std::uint64_t tokens_most = 10'000'000;
+constexpr std::uint64_t rounds_most = 1000;
+constexpr std::uint64_t cap_mb_most = std::uint64_t{1} << 30;
+constexpr const char* cap_variable = "ARC_ALLOC_CACHE_MAX_MB";
+
+/// The flags as they were given; empty where one was not.
+struct decode_flags {
+  std::string model;
+  std::string tokenizer;
+  std::string config;
+  std::string prompt;
+  std::string tokens;
+  std::string context = "0";
+  std::string device = "host";
+  std::string legs = "off,unbounded,exact,bounded";
+  std::string kv = "concat";
+  std::string cap;
+  std::string exact_cap = std::to_string(default_exact_cap_mb);
+  std::string rounds = "1";
+  std::string report;
+  std::string json;
+  bool capture = false;
+};
+
+std::string config_list() {
+  std::string list;
+  for (const std::string& name : decode::config_names()) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
+void add_flags(CLI::App& line, decode_flags& flags) {
+  const auto add = [&](const char* name, std::string& value, const char* kind, const std::string& description) {
+    line.add_option(name, value, description)->option_text(kind);
+  };
+  add("--model", flags.model, "FILE", "weights in the format of llama2.c; needs --tokenizer");
+  add("--tokenizer", flags.tokenizer, "FILE", "the tokenizer that belongs to the model");
+  add("--config", flags.config, "NAME",
+      "a named configuration with seeded weights, instead of a model:\n" + config_list() + " (default " +
+          decode::config_names().front() + ")");
+  add("--prompt", flags.prompt, "TEXT", "text before the first generated token (default: none)");
+  add("--tokens", flags.tokens, "N", "tokens to generate (default: the configuration's own; 256 for a model)");
+  add("--context", flags.context, "N", "positions already in the key and value caches at the start (default 0)");
+  add("--device", flags.device, "DEVICE",
+      "host or host:SIZE: host memory, SIZE a whole number with KiB, MiB or GiB\n(default host, which is host:3GiB)");
+  add("--legs", flags.legs, "LIST", "which of off,unbounded,exact,bounded to run (default: all)");
+  add("--kv", flags.kv, "MODE",
+      "concat: the caches grow by concatenation (default)\npreallocated: full size from the start");
+  add("--cap", flags.cap, "MB",
+      "cached max of the leg bounded in MiB, instead of the environment's;\n0 caches nothing (default: derived)");
+  add("--exact-cap", flags.exact_cap, "MB", "cached max of the leg exact in MiB (default 1024)");
+  add("--rounds", flags.rounds, "N", "run all legs N times, taking turns, and report medians (default 1)");
+  add("--report", flags.report, "FILE", "write one self-contained HTML page");
+  add("--json", flags.json, "FILE", "write the result as JSON, schema arcalloc.decode/1");
+  line.add_flag("--capture", flags.capture, "capture and replay steps: not in this version, refused");
+}
+
+[[noreturn]] void refuse(const std::string& why) { throw command_failure{exit_status::bad_usage, why}; }
+
+void set_input(const CLI::App& line, const decode_flags& flags, decode::session_settings& session) {
+  const bool has_model = line.count("--model") > 0;
+  const bool has_tokenizer = line.count("--tokenizer") > 0;
+  if (has_model && line.count("--config") > 0) refuse("--model and --config exclude each other");
+  if (has_model != has_tokenizer) {
+    refuse(has_model ? "--model: needs --tokenizer as well" : "--tokenizer: needs --model as well");
+  }
+  if (has_model && flags.model.empty()) refuse("--model: the name is empty");
+  if (has_model && flags.tokenizer.empty()) refuse("--tokenizer: the name is empty");
+  session.model_path = flags.model;
+  session.tokenizer_path = flags.tokenizer;
+  session.prompt = flags.prompt;
+  if (has_model) {
+    session.tokens = model_tokens_default;
+    return;
+  }
+  const std::vector<std::string> names = decode::config_names();
+  session.config_name = line.count("--config") > 0 ? flags.config : names.front();
+  if (std::find(names.begin(), names.end(), session.config_name) == names.end()) {
+    refuse("--config: \"" + flags.config + "\" is none of " + config_list());
+  }
+  session.tokens = decode::default_tokens(session.config_name);
+}
+
+decode_request request_of(const CLI::App& line, const decode_flags& flags) {
+  decode_request request;
+  if (flags.capture) refuse("--capture: not available in this version");
+  set_input(line, flags, request.session);
+  if (line.count("--tokens") > 0) request.session.tokens = require_count("--tokens", flags.tokens, 1, tokens_most);
+  request.session.context = require_count("--context", flags.context, 0, tokens_most);
+  if (flags.kv != "concat" && flags.kv != "preallocated") {
+    refuse("--kv: \"" + flags.kv + "\" is neither concat nor preallocated");
+  }
+  request.session.kv = flags.kv == "concat" ? decode::kv_mode::concat : decode::kv_mode::preallocated;
+  request.legs = require_legs(flags.legs);
+  if (line.count("--cap") > 0) request.bounds.cap_mb = require_count("--cap", flags.cap, 0, cap_mb_most);
+  request.bounds.exact_cap_mb = require_count("--exact-cap", flags.exact_cap, 0, cap_mb_most);
+  request.rounds = require_count("--rounds", flags.rounds, 1, rounds_most);
+  if (line.count("--report") > 0 && flags.report.empty()) refuse("--report: the name is empty");
+  if (line.count("--json") > 0 && flags.json.empty()) refuse("--json: the name is empty");
+  if (!flags.report.empty() && flags.report == flags.json) refuse("--report and --json name the same file");
+  request.report_path = flags.report;
+  request.json_path = flags.json;
+  request.device = require_host_device(flags.device);
+  return request;
+}
+
+/// The environment's settings, with the flag that wins over one of them.
+settings_view settings_of(const decode_request& request) {
+  settings_view settings = read_settings();
+  require_settings(settings);
+  if (request.bounds.cap_mb) {
+    const std::string value = std::to_string(*request.bounds.cap_mb);
+    if (std::getenv(cap_variable) != nullptr) {
+      print_error("warning: --cap " + value + " wins over " + cap_variable + "=" + std::getenv(cap_variable));
+    }
+    settings.override_by_flag(cap_variable, value);
+  }
+  return settings;
+}
+
+}  // namespace
+
+exit_status run_decode(const std::vector<std::string>& words) {
+  CLI::App line(
+      "Runs a decode workload leg against leg, each in a fresh process, and reports what each\n"
+      "cost and held. The memory of a leg is measured from outside its process.\n",
+      "arcalloc decode");
+  set_layout(line);
+  decode_flags flags;
+  add_flags(line, flags);
+  if (parse_or_help(line, words)) return exit_status::done;
+
+  decode_result result;
+  result.request = request_of(line, flags);
+  const settings_view settings = settings_of(result.request);
+  if (!flags.report.empty()) require_writable("--report", flags.report);
+  if (!flags.json.empty()) require_writable("--json", flags.json);
+
+  result.from = this_provenance(flags.device, words);
+  result.from.settings = settings.rows;
+  memory_info memory;
+  if (host_backend(result.request.device.size_bytes).query_memory(memory) == status::ok) {
+    result.from.free_bytes_at_start = memory.free_bytes;
+  }
+  run_legs(result, settings.from_environment);
+  conclude(result);
+
+  std::fputs(decode_table(result).c_str(), stdout);
+  if (!flags.report.empty()) write_result_file("--report", flags.report, page::decode_page(result));
+  if (!flags.json.empty()) write_result_file("--json", flags.json, decode_json(result));
+  return result.status;
+}
+
+}  // namespace arcalloc::cli

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "decode/session.hpp"
+#include "flag_values.hpp"
+#include "legs.hpp"
+
+namespace arcalloc::cli {
+
+/// What `arcalloc decode` was asked to do, checked.
+struct decode_request {
+  decode::session_settings session;
+  device_choice device;
+  std::vector<leg> legs;
+  leg_bounds bounds;
+  std::uint64_t rounds = 1;
+  std::string report_path;  ///< empty: none
+  std::string json_path;    ///< empty: none
+};
+
+}  // namespace arcalloc::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace arcalloc::cli {
+
+/// A whole number in [least, most]: decimal digits without a leading zero and nothing around them.
+std::optional<std::uint64_t> parse_count(std::string_view text, std::uint64_t least, std::uint64_t most);
+
+/// A size as the scenario language writes it: a whole number, then nothing, `KiB`, `MiB` or `GiB`.
+/// Refuses what does not fit in 64 bits. Bytes.
+std::optional<std::uint64_t> parse_size(std::string_view text);
+
+enum class device_kind { host, sim, cuda };
+
+/// What --device names. `size_bytes` is set for the host only.
+struct device_choice {
+  device_kind kind = device_kind::host;
+  std::uint64_t size_bytes = 0;
+  std::string text;
+};
+
+inline constexpr std::uint64_t default_host_device_bytes = std::uint64_t{3} << 30;
+
+/// Parses --device. Throws command_failure: bad_usage when the text names no device, device_refused
+/// when it names one that this version cannot drive.
+device_choice require_host_device(const std::string& text);
+
+/// Parses the value of `flag`, or throws command_failure (bad_usage) that names the flag, the value
+/// and the range.
+std::uint64_t require_count(const char* flag, const std::string& text, std::uint64_t least, std::uint64_t most);
+
+}  // namespace arcalloc::cli

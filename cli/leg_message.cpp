@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "leg_message.hpp"
+
+#include <arcalloc/counters.hpp>
+#include <nlohmann/json.hpp>
+
+namespace arcalloc::cli {
+
+namespace {
+
+using json = nlohmann::json;
+
+std::string hex_of(const std::string& bytes) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string hex;
+  hex.reserve(bytes.size() * 2);
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    hex += digits[byte >> 4];
+    hex += digits[byte & 15];
+  }
+  return hex;
+}
+
+std::string bytes_of(const json& hex) {
+  const auto& text = hex.get_ref<const std::string&>();
+  std::string bytes;
+  bytes.reserve(text.size() / 2);
+  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
+    bytes += static_cast<char>(std::stoul(text.substr(i, 2), nullptr, 16));
+  }
+  return bytes;
+}
+
+json json_of(const counters& values) {
+  std::size_t count = 0;
+  const counter_field* fields = counter_fields(count);
+  json object{{"size", values.size}, {"version", values.version}};
+  for (std::size_t i = 0; i < count; ++i) object[fields[i].name] = values.*fields[i].value;
+  return object;
+}
+
+counters counters_from(const json& object) {
+  counters values{};
+  values.size = object.at("size").get<std::uint32_t>();
+  values.version = object.at("version").get<std::uint32_t>();
+  std::size_t count = 0;
+  const counter_field* fields = counter_fields(count);
+  for (std::size_t i = 0; i < count; ++i) values.*fields[i].value = object.at(fields[i].name).get<std::uint64_t>();
+  return values;
+}
+
+json json_of(const cap_arithmetic& cap) {
+  return {{"cached_bytes_max", cap.cached_bytes_max},
+          {"cap_source", cap.cap_source},
+          {"driver_free_bytes", cap.driver_free_bytes},
+          {"own_cached_bytes", cap.own_cached_bytes},
+          {"free_bytes", cap.free_bytes},
+          {"reserve_bytes", cap.reserve_bytes},
+          {"query", static_cast<std::int32_t>(cap.query)}};
+}
+
+cap_arithmetic cap_from(const json& object) {
+  cap_arithmetic cap;
+  cap.cached_bytes_max = object.at("cached_bytes_max").get<std::uint64_t>();
+  cap.cap_source = object.at("cap_source").get<std::uint64_t>();
+  cap.driver_free_bytes = object.at("driver_free_bytes").get<std::uint64_t>();
+  cap.own_cached_bytes = object.at("own_cached_bytes").get<std::uint64_t>();
+  cap.free_bytes = object.at("free_bytes").get<std::uint64_t>();
+  cap.reserve_bytes = object.at("reserve_bytes").get<std::uint64_t>();
+  cap.query = static_cast<status>(object.at("query").get<std::int32_t>());
+  return cap;
+}
+
+json json_of(const options& memory) {
+  return {{"enabled", memory.enabled},
+          {"bound_mode", static_cast<int>(memory.cached_bytes_max.mode)},
+          {"bound_bytes", memory.cached_bytes_max.bytes},
+          {"bound_from_environment", memory.cached_bytes_max.from_environment},
+          {"capacity_bytes", memory.capacity_bytes},
+          {"geometry", static_cast<int>(memory.classes)},
+          {"oom_retry", memory.oom_retry},
+          {"cache_in_prefill", memory.cache_in_prefill},
+          {"stats_every_steps", memory.stats_every_steps}};
+}
+
+options options_from(const json& object) {
+  options memory;
+  memory.enabled = object.at("enabled").get<bool>();
+  memory.cached_bytes_max.mode = static_cast<bound_mode>(object.at("bound_mode").get<int>());
+  memory.cached_bytes_max.bytes = object.at("bound_bytes").get<std::uint64_t>();
+  memory.cached_bytes_max.from_environment = object.at("bound_from_environment").get<bool>();
+  memory.capacity_bytes = object.at("capacity_bytes").get<std::uint64_t>();
+  memory.classes = static_cast<geometry>(object.at("geometry").get<int>());
+  memory.oom_retry = object.at("oom_retry").get<bool>();
+  memory.cache_in_prefill = object.at("cache_in_prefill").get<bool>();
+  memory.stats_every_steps = object.at("stats_every_steps").get<std::uint32_t>();
+  return memory;
+}
+
+json json_of(const decode::session_settings& session) {
+  return {{"model", hex_of(session.model_path)},
+          {"tokenizer", hex_of(session.tokenizer_path)},
+          {"config", hex_of(session.config_name)},
+          {"prompt", hex_of(session.prompt)},
+          {"tokens", session.tokens},
+          {"context", session.context},
+          {"kv", static_cast<int>(session.kv)}};
+}
+
+decode::session_settings session_from(const json& object) {
+  decode::session_settings session;
+  session.model_path = bytes_of(object.at("model"));
+  session.tokenizer_path = bytes_of(object.at("tokenizer"));
+  session.config_name = bytes_of(object.at("config"));
+  session.prompt = bytes_of(object.at("prompt"));
+  session.tokens = object.at("tokens").get<std::size_t>();
+  session.context = object.at("context").get<std::size_t>();
+  session.kv = static_cast<decode::kv_mode>(object.at("kv").get<int>());
+  return session;
+}
+
+json json_of(const leg_report& report) {
+  const decode::session_outcome& outcome = report.outcome;
+  return {{"outcome", static_cast<std::int32_t>(outcome.outcome)},
+          {"tokens_done", outcome.tokens_done},
+          {"tokens", outcome.tokens},
+          {"text", hex_of(outcome.text)},
+          {"decode_seconds", outcome.decode_seconds},
+          {"at_decode_start", json_of(outcome.at_decode_start)},
+          {"at_half", json_of(outcome.at_half)},
+          {"at_end", json_of(outcome.at_end)},
+          {"cap", json_of(report.cap)}};
+}
+
+leg_report report_from(const json& object) {
+  leg_report report;
+  decode::session_outcome& outcome = report.outcome;
+  outcome.outcome = static_cast<status>(object.at("outcome").get<std::int32_t>());
+  outcome.tokens_done = object.at("tokens_done").get<std::size_t>();
+  outcome.tokens = object.at("tokens").get<std::vector<std::int32_t>>();
+  outcome.text = bytes_of(object.at("text"));
+  outcome.decode_seconds = object.at("decode_seconds").get<double>();
+  outcome.at_decode_start = counters_from(object.at("at_decode_start"));
+  outcome.at_half = counters_from(object.at("at_half"));
+  outcome.at_end = counters_from(object.at("at_end"));
+  report.cap = cap_from(object.at("cap"));
+  return report;
+}
+
+}  // namespace
+
+std::string request_line(const leg_request& request) {
+  return json{{"session", json_of(request.session)},
+              {"device_bytes", request.device_bytes},
+              {"memory", json_of(request.memory)}}
+      .dump();
+}
+
+std::string word_line(const leg_word& word) {
+  if (const auto* mark = std::get_if<leg_mark>(&word)) return json{{"mark", mark->tokens}}.dump();
+  if (const auto* report = std::get_if<leg_report>(&word)) return json{{"report", json_of(*report)}}.dump();
+  return json{{"refusal", hex_of(std::get<leg_refusal>(word).message)}}.dump();
+}
+
+std::optional<leg_request> request_from(const std::string& line) try {
+  const json object = json::parse(line);
+  return leg_request{session_from(object.at("session")), object.at("device_bytes").get<std::uint64_t>(),
+                     options_from(object.at("memory"))};
+} catch (const json::exception&) {
+  return std::nullopt;
+}
+
+std::optional<leg_word> word_from(const std::string& line) try {
+  const json object = json::parse(line);
+  if (object.contains("mark")) return leg_mark{object.at("mark").get<std::uint64_t>()};
+  if (object.contains("report")) return report_from(object.at("report"));
+  return leg_refusal{bytes_of(object.at("refusal"))};
+} catch (const json::exception&) {
+  return std::nullopt;
+}
+
+}  // namespace arcalloc::cli
