@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -21,7 +22,7 @@ struct registry {
   std::mutex mutex;
   list<record_home, &record_home::in_registry> homes;
   std::uint64_t last_identity = 0;
-  bool key_made = false;
+  std::atomic<bool> key_made{false};
   pthread_key_t key{};
 };
 
@@ -51,6 +52,11 @@ void on_thread_exit(void* first) noexcept {
 
 void register_home(record_home& home) noexcept {
   const std::lock_guard guard(shared_registry.mutex);
+  // Without a key threads share the pool's own record, under its mutex: slow, and right.
+  if (!shared_registry.key_made.load(std::memory_order_relaxed) &&
+      ::pthread_key_create(&shared_registry.key, on_thread_exit) == 0) {
+    shared_registry.key_made.store(true, std::memory_order_release);
+  }
   home.identity = ++shared_registry.last_identity;
   shared_registry.homes.push_back(&home);
 }
@@ -70,13 +76,7 @@ thread_record* find_older_record(std::uint64_t identity) noexcept {
 }
 
 bool remember_record(std::uint64_t identity, thread_record& record) noexcept {
-  {
-    const std::lock_guard guard(shared_registry.mutex);
-    if (!shared_registry.key_made) {
-      if (::pthread_key_create(&shared_registry.key, on_thread_exit) != 0) return false;
-      shared_registry.key_made = true;
-    }
-  }
+  if (!shared_registry.key_made.load(std::memory_order_acquire)) return false;
   void* const room = std::malloc(sizeof(known_record));
   if (room == nullptr) return false;
   auto* const fresh = ::new (room) known_record{identity, &record, known_of_thread};

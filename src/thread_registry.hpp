@@ -13,7 +13,8 @@ namespace arcalloc::detail {
 struct record_home {
   std::uint64_t identity = 0;
   list_links<record_home> in_registry{};
-  /// The exiting thread gives up its record. Called with the registry's mutex held.
+  /// The exiting thread gives up its record. Called with the registry's mutex held, which therefore comes
+  /// before a pool's own.
   void (*retire)(record_home& self, thread_record& record) noexcept = nullptr;
 };
 

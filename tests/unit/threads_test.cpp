@@ -21,9 +21,12 @@ using testing::small_world;
 /// Blocks handed from thread to thread.
 class mailbox {
  public:
-  void post(const block& piece) {
+  /// False when it is full.
+  bool post(const block& piece) {
     const std::lock_guard guard(mutex_);
+    if (pieces_.size() >= 100) return false;
     pieces_.push_back(piece);
+    return true;
   }
   bool fetch(block& piece) {
     const std::lock_guard guard(mutex_);
@@ -52,14 +55,13 @@ TEST(threads, eight_of_them_on_eight_streams_with_frees_across_and_one_evicting)
       for (int step = 0; step < 4000; ++step) {
         const std::uint64_t what = random() % 100;
         block piece;
-        if (what < 50) {
+        if (what < 50 && mine.size() < 60) {
           const std::uint64_t bytes = 1 + random() % (what < 45 ? 30 * kib : 3 * mib);
           requests.fetch_add(1);
           ASSERT_EQ(at.memory->allocate(bytes, stream{random() % 8}, piece), status::ok);
           mine.push_back(piece);
         } else if (what < 70 && !mine.empty()) {
-          box.post(mine.back());
-          mine.pop_back();
+          if (box.post(mine.back())) mine.pop_back();
         } else if (what < 85) {
           if (box.fetch(piece)) {
             ASSERT_EQ(at.memory->deallocate(piece.data()), status::ok);
