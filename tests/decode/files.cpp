@@ -77,7 +77,7 @@ std::vector<std::string> small_pieces() {
   }
   for (const char* merge : {"he", " t", " the", "re", "er", "\u00e4h"}) pieces.emplace_back(merge);
   for (char letter = 'a'; letter <= 'z'; ++letter) pieces.emplace_back(1, letter);
-  for (const char* piece : {" ", "\n", "T", "\u00e4", "\u20ac", ".", ",", "!", "?"}) pieces.emplace_back(piece);
+  for (const char* piece : {" ", "\n", "aa", "\u00e4", "\u20ac", ".", ",", "!", "?"}) pieces.emplace_back(piece);
   return pieces;
 }
 

@@ -62,6 +62,7 @@ TEST_F(small_tokenizer, a_space_goes_in_front_and_the_best_scored_neighbours_mer
 
 TEST_F(small_tokenizer, of_equal_merges_the_first_is_made) {
   EXPECT_EQ(reader_.encode("rere"), (tokens{id(" "), id("re"), id("re")}));
+  EXPECT_EQ(reader_.encode("aaa"), (tokens{id(" "), id("aa"), id("a")}));
 }
 
 TEST_F(small_tokenizer, characters_of_several_bytes_are_one_token_and_may_merge) {
