@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/leg_message.hpp"
+
+#include <gtest/gtest.h>
+
+#include <arcalloc/counters.hpp>
+
+#include "results.hpp"
+
+namespace arcalloc::cli {
+namespace {
+
+const std::string every_byte = [] {
+  std::string bytes;
+  for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
+  return bytes;
+}();
+
+TEST(leg_message, a_request_arrives_as_it_was_sent) {
+  leg_request sent;
+  sent.session.model_path = every_byte;
+  sent.session.tokenizer_path = "t";
+  sent.session.config_name = "c";
+  sent.session.prompt = every_byte;
+  sent.session.tokens = 12;
+  sent.session.context = 34;
+  sent.session.kv = decode::kv_mode::preallocated;
+  sent.device_bytes = UINT64_MAX;
+  sent.memory.enabled = false;
+  sent.memory.classes = geometry::exact;
+  sent.memory.cached_bytes_max = {bound_mode::explicit_bytes, UINT64_MAX - 1, true};
+  sent.memory.capacity_bytes = 56;
+  sent.memory.oom_retry = false;
+  sent.memory.cache_in_prefill = true;
+  sent.memory.stats_every_steps = 78;
+  const std::string line = request_line(sent);
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  const auto arrived = request_from(line);
+  ASSERT_TRUE(arrived);
+  EXPECT_EQ(arrived->session.model_path, every_byte);
+  EXPECT_EQ(arrived->session.tokenizer_path, "t");
+  EXPECT_EQ(arrived->session.config_name, "c");
+  EXPECT_EQ(arrived->session.prompt, every_byte);
+  EXPECT_EQ(arrived->session.tokens, 12U);
+  EXPECT_EQ(arrived->session.context, 34U);
+  EXPECT_EQ(arrived->session.kv, decode::kv_mode::preallocated);
+  EXPECT_EQ(arrived->device_bytes, UINT64_MAX);
+  EXPECT_FALSE(arrived->memory.enabled);
+  EXPECT_EQ(arrived->memory.classes, geometry::exact);
+  EXPECT_EQ(arrived->memory.cached_bytes_max.mode, bound_mode::explicit_bytes);
+  EXPECT_EQ(arrived->memory.cached_bytes_max.bytes, UINT64_MAX - 1);
+  EXPECT_TRUE(arrived->memory.cached_bytes_max.from_environment);
+  EXPECT_EQ(arrived->memory.capacity_bytes, 56U);
+  EXPECT_FALSE(arrived->memory.oom_retry);
+  EXPECT_TRUE(arrived->memory.cache_in_prefill);
+  EXPECT_EQ(arrived->memory.stats_every_steps, 78U);
+}
+
+TEST(leg_message, a_report_arrives_with_every_counter) {
+  leg_report sent = *test::completed_run(5, 10).report;
+  sent.outcome.outcome = status::device_out_of_memory;
+  sent.outcome.text = every_byte;
+  std::size_t count = 0;
+  const counter_field* fields = counter_fields(count);
+  for (std::size_t i = 0; i < count; ++i) sent.outcome.at_end.*fields[i].value = UINT64_MAX - i;
+  const auto arrived = word_from(word_line(sent));
+  ASSERT_TRUE(arrived);
+  const auto* report = std::get_if<leg_report>(&*arrived);
+  ASSERT_NE(report, nullptr);
+  EXPECT_EQ(report->outcome.outcome, status::device_out_of_memory);
+  EXPECT_EQ(report->outcome.text, every_byte);
+  EXPECT_EQ(report->outcome.tokens, sent.outcome.tokens);
+  EXPECT_EQ(report->outcome.decode_seconds, sent.outcome.decode_seconds);
+  EXPECT_EQ(report->outcome.at_half.steps, sent.outcome.at_half.steps);
+  EXPECT_EQ(report->outcome.at_end.size, sizeof(counters));
+  for (std::size_t i = 0; i < count; ++i) {
+    EXPECT_EQ(report->outcome.at_end.*fields[i].value, UINT64_MAX - i) << fields[i].name;
+  }
+  EXPECT_EQ(report->cap.free_bytes, sent.cap.free_bytes);
+  EXPECT_EQ(report->cap.reserve_bytes, sent.cap.reserve_bytes);
+}
+
+TEST(leg_message, marks_and_refusals_arrive) {
+  const auto mark = word_from(word_line(leg_mark{42}));
+  ASSERT_TRUE(mark && std::holds_alternative<leg_mark>(*mark));
+  EXPECT_EQ(std::get<leg_mark>(*mark).tokens, 42U);
+  const auto refusal = word_from(word_line(leg_refusal{"a\nb"}));
+  ASSERT_TRUE(refusal && std::holds_alternative<leg_refusal>(*refusal));
+  EXPECT_EQ(std::get<leg_refusal>(*refusal).message, "a\nb");
+}
+
+TEST(leg_message, what_is_no_message_is_nothing) {
+  for (const char* line : {"", "{", "go", "[]", "7", "{\"mark\":\"x\"}", "{\"report\":{}}", "{\"refusal\":1}"}) {
+    EXPECT_FALSE(word_from(line)) << line;
+    EXPECT_FALSE(request_from(line)) << line;
+  }
+}
+
+}  // namespace
+}  // namespace arcalloc::cli
