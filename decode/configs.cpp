@@ -24,7 +24,7 @@ constexpr std::array configs{
                             .vocabulary = 8192,
                             .sequence = 4096,
                             .tied = false},
-                 .default_tokens = 600},
+                 .default_tokens = 640},
     named_config{.name = "demo-3m",
                  .config = {.dim = 256,
                             .hidden = 512,
