@@ -110,6 +110,15 @@ class allocator {
   /// block is `ok`. `double_free` when it is idle already, `unknown_pointer` when it is not ours.
   [[nodiscard]] status deallocate(const block& piece) noexcept;
 
+  /// The same, ordered on stream `on`. Where that is not the block's own, it implies note_use there.
+  [[nodiscard]] status deallocate(const block& piece, stream on) noexcept;
+  [[nodiscard]] status deallocate(void* address, stream on) noexcept;
+
+  /// Says that work on `on`, another stream than the block's own, uses the block. When it is freed, an
+  /// event is recorded on `on`, and the block is pending until that has passed. Statuses as deallocate.
+  [[nodiscard]] status note_use(const block& piece, stream on) noexcept;
+  [[nodiscard]] status note_use(void* address, stream on) noexcept;
+
   /// The same by address: costs one lookup. A null pointer is `ok`. `unknown_pointer` unless it is
   /// the start of a block.
   [[nodiscard]] status deallocate(void* address) noexcept;
@@ -124,11 +133,11 @@ class allocator {
   void end_step() noexcept;
 
   /// Gives idle memory back until cached_bytes is at most `cached_bytes_target`, coldest first, and
-  /// no more than needed. backend_failed when a driver free failed: the segment is stuck, counted,
-  /// and retried at the next trim.
+  /// no more than needed. Never waits: segments whose work has not finished stay. backend_failed when a driver free
+  /// failed: the segment is stuck, counted, and retried at the next trim.
   [[nodiscard]] status trim(std::uint64_t cached_bytes_target) noexcept;
 
-  /// Gives back all idle memory: cached_bytes is 0 afterwards.
+  /// Gives back all idle memory, and waits for pending work to do so: cached_bytes is 0 afterwards.
   [[nodiscard]] status drain() noexcept;
 
   /// Switches the cache on, or off with a drain. Blocks out at that moment stay valid.

@@ -20,14 +20,19 @@ struct memory_info {
   std::uint64_t total_bytes = 0;
 };
 
+/// A point in the work of a stream: recorded, it stands for all that was enqueued there before.
+enum class event : std::uint64_t { none = 0 };
+
 /// The device below the allocator: the one door to memory that costs a driver call.
 ///
-/// Called by the segment source on a miss, on an eviction and when a bound is armed, never on a hit.
-/// Concurrency: every function may be called from any thread at any time, several at once; the
-/// allocator holds none of its locks meanwhile.
+/// Called by the segment source on a miss, on an eviction and when a bound is armed, and for events
+/// when memory changes hands between streams or goes back; never on a hit.
+/// Concurrency: every function may be called from any thread at any time, several at once. The
+/// allocator holds none of its locks in allocate, free, query_memory and wait_event, which may
+/// block; the others are called with locks held and must not.
 /// Cost: a driver call. Nothing here throws; a failure is a status and leaves the device as it was.
 /// It does not round, cache, count or remember: it hands out exactly what it is asked for.
-/// To write one, derive, implement five functions, and run the conformance suite over it.
+/// To write one, derive, implement the functions, and run the conformance suite over it.
 class backend {
  public:
   virtual ~backend() = default;
@@ -39,6 +44,10 @@ class backend {
   /// every address returned is aligned to it and to 512.
   [[nodiscard]] virtual std::size_t granularity() const noexcept = 0;
 
+  /// True where work is finished before the call that asks for it returns, as on the host: then no
+  /// event is ever recorded, and the event functions are not called.
+  [[nodiscard]] virtual bool synchronous() const noexcept { return false; }
+
   /// Lends `bytes` (a positive multiple of granularity()) for work on `on`. On `ok` `address` is set
   /// and not null. `device_out_of_memory` when the device has no room; `backend_failed` otherwise.
   [[nodiscard]] virtual status allocate(std::size_t bytes, stream on, void*& address) noexcept = 0;
@@ -49,6 +58,18 @@ class backend {
 
   /// Free and total bytes of the device, as the driver sees them now.
   [[nodiscard]] virtual status query_memory(memory_info& out) const noexcept = 0;
+
+  /// Records a point after all work enqueued on `on` so far. The event is the caller's until dropped.
+  [[nodiscard]] virtual status record_event(stream on, event& out) noexcept = 0;
+
+  /// Whether the work before the event has finished, without waiting for it.
+  [[nodiscard]] virtual status query_event(event point, bool& finished) noexcept = 0;
+
+  /// Returns when the work before the event has finished.
+  [[nodiscard]] virtual status wait_event(event point) noexcept = 0;
+
+  /// Gives an event back, finished or not.
+  virtual void drop_event(event point) noexcept = 0;
 };
 
 }  // namespace arcalloc

@@ -25,6 +25,13 @@ class host_backend final : public backend {
   [[nodiscard]] status free(void* address, std::size_t bytes) noexcept override;
   [[nodiscard]] status query_memory(memory_info& out) const noexcept override;
 
+  [[nodiscard]] bool synchronous() const noexcept override { return true; }
+  // Work is finished when the host has done it: any point has passed.
+  [[nodiscard]] status record_event(stream on, event& out) noexcept override;
+  [[nodiscard]] status query_event(event point, bool& finished) noexcept override;
+  [[nodiscard]] status wait_event(event point) noexcept override;
+  void drop_event(event point) noexcept override;
+
   /// Bytes lent now: what the allocator above must account for to the byte.
   [[nodiscard]] std::uint64_t lent_bytes() const noexcept { return lent_bytes_.load(std::memory_order_relaxed); }
 
