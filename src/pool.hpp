@@ -107,6 +107,7 @@ class pool : private record_home {
 
   // readings.cpp
   void read(const claimed& all, counters& out) noexcept;
+  void fill(const claimed& all, counters& out) noexcept;
   void sample(const claimed& all) noexcept;
   void restart_marks(const claimed& all) noexcept;
   [[nodiscard]] std::uint64_t idle_classes(const claimed& all) noexcept;

@@ -98,6 +98,10 @@ std::uint64_t pool::largest_idle(const claimed&) noexcept {
 
 void pool::read(const claimed& all, counters& out) noexcept {
   sample(all);
+  fill(all, out);
+}
+
+void pool::fill(const claimed& all, counters& out) noexcept {
   out = tally_;
   out.size = sizeof(counters);
   out.version = ARCALLOC_COUNTERS_VERSION;
