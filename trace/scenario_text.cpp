@@ -276,11 +276,9 @@ void parser::read_fault(word_cursor& words) {
   if (!nth || *nth == 0) words.refuse_last("which call, as in 3 or 3+");
   plan.nth = *nth;
   const std::string& answer = words.word("the status that it answers").text;
-  plan.with = status::ok;
-  for (int i = 1; i < status_count; ++i) {
-    if (answer == status_name(static_cast<status>(i))) plan.with = static_cast<status>(i);
-  }
-  if (plan.with == status::ok) words.refuse_last("the status that it answers, other than ok");
+  const auto with = status_from(answer);
+  if (!with) words.refuse_last("the status that it answers");
+  plan.with = *with;
   add(words, plan);
 }
 

@@ -2,7 +2,6 @@
 #include "trace/word_cursor.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include "trace/size_text.hpp"
 
@@ -19,15 +18,19 @@ bool is_name(std::string_view text) {
   return !text.empty() && is_letter(text.front()) && std::all_of(text.begin(), text.end(), goes_on_a_name);
 }
 
+std::optional<status> status_from(std::string_view text) {
+  for (int i = 0; i < status_count; ++i) {
+    if (text == status_name(static_cast<status>(i))) return static_cast<status>(i);
+  }
+  return std::nullopt;
+}
+
 status word_cursor::take_expected_status() {
   const auto arrow = std::find_if(line_.words.begin(), line_.words.end(), [](const auto& one) { return one.is("->"); });
   if (arrow == line_.words.end()) return status::ok;
   next_ = static_cast<std::size_t>(arrow - line_.words.begin()) + 1;
   const std::string& text = word("a status after \"->\"").text;
-  std::optional<status> found;
-  for (int i = 0; i < status_count; ++i) {
-    if (text == status_name(static_cast<status>(i))) found = static_cast<status>(i);
-  }
+  const auto found = status_from(text);
   if (!found) refuse_last("a status after \"->\"");
   end();
   count_ = static_cast<std::size_t>(arrow - line_.words.begin());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -64,5 +65,8 @@ inline constexpr const char* a_size = "a size: a whole number, then nothing, KiB
 
 /// Whether it has the form of an ID or a stream's name.
 [[nodiscard]] bool is_name(std::string_view text);
+
+/// The status of that name.
+[[nodiscard]] std::optional<status> status_from(std::string_view text);
 
 }  // namespace arcalloc::trace
