@@ -19,7 +19,11 @@ class plain_formatter : public CLI::Formatter {
     return value.empty() ? std::string() : " " + value;
   }
   std::string make_usage(const CLI::App* line, std::string /*name*/) const override {
-    return "usage: " + line->get_name() + " [options]\n";
+    std::string text = "usage: " + line->get_name() + " [options]";
+    for (const CLI::Option* option : line->get_options()) {
+      if (option->get_positional()) text.append(" ").append(option->get_name(true));
+    }
+    return text.append("\n");
   }
 };
 

@@ -69,7 +69,7 @@ exit_status run_replay(const std::vector<std::string>& words) {
   set_layout(line);
   std::string file;
   std::string json;
-  line.add_option("FILE", file, "the scenario; docs/scenarios.md has the language")->option_text(" ");
+  line.add_option("FILE", file, "the scenario; docs/scenarios.md has the language");
   line.add_option("--json", json, "write the result as JSON, schema arcalloc.replay/1")->option_text("FILE");
   if (parse_or_help(line, words)) return exit_status::done;
 
