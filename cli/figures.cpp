@@ -48,6 +48,13 @@ std::optional<double> second_half_slope(const std::vector<memory_sample>& sample
   return product / square;
 }
 
+void drop_fall_at_the_end(std::vector<memory_sample>& samples, std::uint64_t tokens_done) {
+  while (samples.size() > 1 && samples.back().tokens == tokens_done &&
+         samples.back().resident_bytes < samples[samples.size() - 2].resident_bytes) {
+    samples.pop_back();
+  }
+}
+
 std::uint64_t decile_tokens(std::size_t index, std::uint64_t tokens) {
   const std::uint64_t parts = decile_count - 1;
   // Split so that the product cannot wrap for any token count.

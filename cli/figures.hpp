@@ -32,6 +32,10 @@ inline constexpr double slope_seconds_least = 10;
 /// when the samples span less than slope_seconds_least.
 std::optional<double> second_half_slope(const std::vector<memory_sample>& samples);
 
+/// Drops the last samples while each is lower than the one before and shows all `tokens_done` tokens:
+/// a leg that ended early was giving its memory back by then, which is no part of decoding.
+void drop_fall_at_the_end(std::vector<memory_sample>& samples, std::uint64_t tokens_done);
+
 inline constexpr std::size_t decile_count = 11;
 
 /// The number of tokens done at decile `index` (0 to 10) of `tokens`.

@@ -194,6 +194,7 @@ class leg_follower {
       at_mark(mark->tokens);
     } else if (const auto* report = std::get_if<leg_report>(&*word)) {
       run_.report = *report;
+      all_done_ = true;
       if (run_.started) run_.seconds = seconds();
       if (peak_reset_) run_.resident_bytes_peak = resident_bytes_peak(process_.id());
       channel_.send("go");
@@ -216,6 +217,8 @@ class leg_follower {
     for (std::size_t i = 0; i < decile_count; ++i) {
       if (decile_tokens(i, tokens_) == tokens) run_.decile_bytes[i] = bytes;
     }
+    // After its last token a leg gives its memory back, which is no part of what is measured.
+    if (tokens == tokens_) all_done_ = true;
     idle_samples_ = 0;
     channel_.send("go");
   }
@@ -233,7 +236,7 @@ class leg_follower {
       process_.kill_now();
     }
     if (!bytes) return;
-    if (run_.started && !run_.report) run_.samples.push_back({seconds(), done, *bytes});
+    if (run_.started && !all_done_) run_.samples.push_back({seconds(), done, *bytes});
     if (watch_.on_sample) watch_.on_sample(done, *bytes);
   }
 
@@ -251,6 +254,7 @@ class leg_follower {
     }
     run_.outcome = run_.report->outcome.outcome;
     run_.tokens_done = run_.report->outcome.tokens_done;
+    drop_fall_at_the_end(run_.samples, run_.tokens_done);
   }
 
   const leg_watch& watch_;
@@ -267,6 +271,7 @@ class leg_follower {
   std::uint64_t last_cpu_ns_ = 0;
   unsigned idle_samples_ = 0;
   bool peak_reset_ = false;
+  bool all_done_ = false;
 };
 
 }  // namespace

@@ -70,6 +70,7 @@ tensor seeded_model::make(const operations& ops, weight_name name) const {
 
 std::vector<std::string> config_names() {
   std::vector<std::string> names;
+  names.reserve(configs.size());
   for (const named_config& each : configs) names.emplace_back(each.name);
   return names;
 }

@@ -42,7 +42,8 @@ void rotary_values::write(float* out, std::size_t count) const {
     const float exponent = static_cast<float>(2 * j) / static_cast<float>(head_dim_);
     const float frequency = 1.0F / std::pow(10000.0F, exponent);
     for (std::size_t i = j; i < count; i += columns) {
-      const float angle = static_cast<float>(i / columns) * frequency;
+      const std::size_t position = i / columns;
+      const float angle = static_cast<float>(position) * frequency;
       out[i] = part_ == rotary_part::cosine ? std::cos(angle) : std::sin(angle);
     }
   }

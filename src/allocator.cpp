@@ -11,6 +11,7 @@
 namespace arcalloc {
 
 using detail::block_record;
+using detail::free_order;
 using detail::pool;
 using detail::run;
 using detail::segment;
@@ -81,13 +82,16 @@ namespace {
 /// The hit path of a free: only for a live block of the calling thread's own caches, with the right
 /// address and, if given, the right size. Anything else is the pool's to judge, and so is a free that
 /// would leave more idle than is leased: the bound holds at every instant, not only after the call.
-[[nodiscard]] bool try_free(thread_record& self, block_record& piece, const void* address, const std::uint64_t* bytes) {
+[[nodiscard]] bool try_free(thread_record& self, block_record& piece, const free_order& order) {
   const run* const of = piece.home;
   const segment* const home = of != nullptr ? of->home : nullptr;
   stream_cache* const cache = home != nullptr ? home->cache.load(std::memory_order_relaxed) : nullptr;
   if (cache == nullptr || &cache->owner() != &self) return false;
+  // Idle is 0, and a noted block has the flag above every size: one comparison for both.
   const std::uint64_t requested = piece.requested_bytes;
-  if (piece.address != address || requested == 0 || (bytes != nullptr && *bytes != requested)) return false;
+  if (piece.address != order.address || requested - 1 >= request_bytes_max) return false;
+  if (order.bytes != nullptr && *order.bytes != requested) return false;
+  if (order.on != nullptr && *order.on != home->on) return false;
   const bool empties = of->used == 1 && home->runs_used == 1;
   if (empties && self.stats.idle_bytes + home->bytes > self.lease_bytes) return false;
   ++self.stats.frees;
@@ -96,38 +100,56 @@ namespace {
   return true;
 }
 
-status free_block(pool& shared, block_record* piece, void* address, const std::uint64_t* bytes) noexcept {
+status free_block(pool& shared, block_record* piece, const free_order& order) noexcept {
   thread_record* const self = detail::find_record(shared.id());
   if (self != nullptr && self->gate.try_enter()) {
     block_record* found = piece;
     if (found == nullptr) {
-      const segment* const home = shared.table().find(address);
+      const segment* const home = shared.table().find(order.address);
       const stream_cache* const cache = home != nullptr ? home->cache.load(std::memory_order_relaxed) : nullptr;
-      if (cache != nullptr && &cache->owner() == self) found = detail::record_at(*home, address);
+      if (cache != nullptr && &cache->owner() == self) found = detail::record_at(*home, order.address);
     }
-    const bool done = found != nullptr && try_free(*self, *found, address, bytes);
+    const bool done = found != nullptr && try_free(*self, *found, order);
     self->gate.leave();
     if (done) return status::ok;
   }
-  return shared.recycle(piece, address, bytes);
+  return shared.recycle(piece, order);
 }
 
 }  // namespace
 
 status allocator::deallocate(const block& piece) noexcept {
   if (piece.record_ == nullptr) return status::ok;
-  return free_block(*pool_, piece.record_, piece.address_, nullptr);
+  return free_block(*pool_, piece.record_, {piece.address_, nullptr, nullptr});
+}
+
+status allocator::deallocate(const block& piece, stream on) noexcept {
+  if (piece.record_ == nullptr) return status::ok;
+  return free_block(*pool_, piece.record_, {piece.address_, nullptr, &on});
 }
 
 status allocator::deallocate(void* address) noexcept {
   if (address == nullptr) return status::ok;
-  return free_block(*pool_, nullptr, address, nullptr);
+  return free_block(*pool_, nullptr, {address, nullptr, nullptr});
+}
+
+status allocator::deallocate(void* address, stream on) noexcept {
+  if (address == nullptr) return status::ok;
+  return free_block(*pool_, nullptr, {address, nullptr, &on});
 }
 
 status allocator::deallocate(void* address, std::size_t bytes) noexcept {
-  if (address == nullptr) return bytes == 0 ? status::ok : pool_->recycle(nullptr, address, nullptr);
+  if (address == nullptr && bytes == 0) return status::ok;
   const std::uint64_t requested = bytes;
-  return free_block(*pool_, nullptr, address, &requested);
+  return free_block(*pool_, nullptr, {address, &requested, nullptr});
+}
+
+status allocator::note_use(const block& piece, stream on) noexcept {
+  return piece.record_ == nullptr ? status::ok : pool_->note_use(piece.record_, piece.address_, on);
+}
+
+status allocator::note_use(void* address, stream on) noexcept {
+  return address == nullptr ? status::ok : pool_->note_use(nullptr, address, on);
 }
 
 status allocator::begin_phase(phase next) noexcept {
@@ -135,7 +157,7 @@ status allocator::begin_phase(phase next) noexcept {
 }
 void allocator::end_step() noexcept { pool_->end_step(); }
 status allocator::trim(std::uint64_t cached_bytes_target) noexcept { return pool_->trim(cached_bytes_target); }
-status allocator::drain() noexcept { return pool_->trim(0); }
+status allocator::drain() noexcept { return pool_->drain(); }
 status allocator::set_enabled(bool enabled) noexcept { return pool_->set_enabled(enabled); }
 status allocator::set_cached_bytes_max(const cached_bound& bound) noexcept {
   return bound.mode > bound_mode::unbounded ? status::invalid_argument : pool_->set_cached_bytes_max(bound);

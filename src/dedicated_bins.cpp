@@ -27,15 +27,21 @@ bool dedicated_bins::try_reserve() noexcept {
   return true;
 }
 
-bool dedicated_bins::holds_class(std::uint64_t class_bytes) const noexcept {
-  for (const segment* at = chain_of(class_bytes).front(); at != nullptr; at = chain::next(at)) {
-    if (at->class_bytes == class_bytes) return true;
-  }
-  return false;
+segment* dedicated_bins::first_of(std::uint64_t class_bytes) const noexcept {
+  if (count_ == 0) return nullptr;
+  segment* at = chain_of(class_bytes).front();
+  while (at != nullptr && at->class_bytes != class_bytes) at = chain::next(at);
+  return at;
+}
+
+segment* dedicated_bins::next_of(const segment& at) noexcept {
+  segment* next = chain::next(&at);
+  while (next != nullptr && next->class_bytes != at.class_bytes) next = chain::next(next);
+  return next;
 }
 
 void dedicated_bins::insert(segment& idle) noexcept {
-  if (!holds_class(idle.class_bytes)) ++classes_;
+  if (first_of(idle.class_bytes) == nullptr) ++classes_;
   chain_of(idle.class_bytes).push_front(&idle);
   by_age_.push_front(&idle);
   ++count_;
@@ -45,15 +51,13 @@ void dedicated_bins::remove(segment& idle) noexcept {
   chain_of(idle.class_bytes).remove(&idle);
   by_age_.remove(&idle);
   --count_;
-  if (!holds_class(idle.class_bytes)) --classes_;
+  if (first_of(idle.class_bytes) == nullptr) --classes_;
 }
 
 segment* dedicated_bins::find(stream on, std::uint64_t class_bytes) const noexcept {
-  if (count_ == 0) return nullptr;
-  for (segment* at = chain_of(class_bytes).front(); at != nullptr; at = chain::next(at)) {
-    if (at->class_bytes == class_bytes && at->on == on) return at;
-  }
-  return nullptr;
+  segment* at = first_of(class_bytes);
+  while (at != nullptr && at->on != on) at = next_of(*at);
+  return at;
 }
 
 }  // namespace arcalloc::detail

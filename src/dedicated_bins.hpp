@@ -26,9 +26,12 @@ class dedicated_bins {
   /// The last freed segment of this class on this stream, or null.
   [[nodiscard]] segment* find(stream on, std::uint64_t class_bytes) const noexcept;
 
+  /// All segments of a class, whatever their stream.
+  [[nodiscard]] segment* first_of(std::uint64_t class_bytes) const noexcept;
+  [[nodiscard]] static segment* next_of(const segment& at) noexcept;
+
   [[nodiscard]] segment* coldest() const noexcept { return by_age_.back(); }
-  [[nodiscard]] segment* warmest() const noexcept { return by_age_.front(); }
-  [[nodiscard]] static segment* colder(const segment* than) noexcept { return ages::next(than); }
+  [[nodiscard]] static segment* warmer(const segment* than) noexcept { return ages::previous(than); }
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   [[nodiscard]] std::uint64_t classes() const noexcept { return classes_; }
 
@@ -37,7 +40,6 @@ class dedicated_bins {
   using chain = list<segment, &segment::in_class>;
 
   [[nodiscard]] chain& chain_of(std::uint64_t class_bytes) const noexcept;
-  [[nodiscard]] bool holds_class(std::uint64_t class_bytes) const noexcept;
 
   arena& memory_;
   chain* chains_ = nullptr;

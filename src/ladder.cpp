@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way of a request that no stream cache answered at once: one function, climb, whose numbered
-// rungs each move one counter. Rungs 3, 4 and 7 belong to work that is still in flight on a stream;
-// a device without such work has none of them.
+// rungs each move one counter. On a device whose work is finished when the call returns nothing is
+// ever pending or busy, and rungs 3 and 7 find nothing to do.
 #include <algorithm>
 
 #include "pool.hpp"
@@ -22,11 +22,18 @@ status pool::climb(lock& guard, thread_record& self, const request& asked, block
     return answered(tally_.bypassed);
   };
 
+  std::uint64_t* rung = nullptr;
   if (!bypassing) {
     // 1 the stream cache: another run, or room for one
-    if ((out = from_stream_cache(self, asked)) != nullptr) return answered(tally_.stream_cache_hits);
     // 2 the pool: the same stream's memory that no thread, or another thread, has idle
-    if ((out = from_pool(self, asked)) != nullptr) return answered(tally_.pool_hits);
+    if ((out = search(self, asked, rung)) != nullptr) return answered(*rung);
+    // 3 finished pending blocks, reclaimed
+    if (pending_.first() != nullptr) {
+      reclaim(guard);
+      if ((out = search(self, asked, rung)) != nullptr) return answered(tally_.reclaim_hits);
+    }
+    // 4 an idle block of another stream whose work is known to have finished
+    if ((out = from_other_stream(self, asked)) != nullptr) return answered(tally_.cross_stream_hits);
   }
 
   // 5 the driver, within the bounds
@@ -44,8 +51,11 @@ status pool::climb(lock& guard, thread_record& self, const request& asked, block
       refused = grow(guard, self, tight, out);
       if (refused == status::ok) return answered_by_driver(&tally_.tight_blocks);
     }
+    // 7 wait for as few pending or busy blocks as will do, and search again
+    if (!bypassing && (out = after_waiting(guard, self, asked)) != nullptr) return answered(tally_.wait_hits);
     // 8 drain, and ask a last time
-    (void)give_back(guard, 0);  // a free that failed left its segment stuck and counted; the rest may do
+    (void)give_back(guard, 0,
+                    when_busy::wait);  // a free that failed left its segment stuck and counted; the rest may do
     refused = grow(guard, self, as_tight(asked, tight) ? tight : asked, out);
     if (refused == status::ok) return answered_by_driver(&tally_.drain_retries);
   }
@@ -91,6 +101,110 @@ block_record* pool::from_pool(thread_record& self, const request& asked) noexcep
   }
   if (asked.use != segment_use::shared || !adopt(self, asked)) return nullptr;
   return from_stream_cache(self, asked);
+}
+
+block_record* pool::search(thread_record& self, const request& asked, std::uint64_t*& rung) noexcept {
+  rung = &tally_.stream_cache_hits;
+  if (block_record* const own = from_stream_cache(self, asked); own != nullptr) return own;
+  rung = &tally_.pool_hits;
+  return from_pool(self, asked);
+}
+
+void pool::reclaim(lock& guard) noexcept {
+  departures leaving;
+  {
+    const claimed all(*this);
+    settle_passed(all, leaving);
+  }
+  (void)send_off(guard, leaving, because::asked);  // blocks made while the cache was off; failures are counted
+}
+
+block_record* pool::from_other_stream(thread_record& self, const request& asked) noexcept {
+  const claimed all(*this);
+  for (segment* single = dedicated_.first_of(asked.class_bytes); single != nullptr;
+       single = dedicated_bins::next_of(*single)) {
+    if (single->on == asked.on || !work_finished(all, *single)) continue;
+    dedicated_.remove(*single);
+    common_.stats.idle_bytes -= single->bytes;
+    single->on = asked.on;
+    return hand_out(self, *single, asked);
+  }
+  if (asked.use != segment_use::shared || !adopt_across(all, self, asked)) return nullptr;
+  return from_stream_cache(self, asked);
+}
+
+bool pool::adopt_across(const claimed& all, thread_record& self, const request& asked) noexcept {
+  const auto from = [&](thread_record& record) {
+    for (stream_cache* at = record.caches.front(); at != nullptr; at = decltype(record.caches)::next(at)) {
+      if (at->on() == asked.on) continue;
+      for (segment* home = at->coldest_idle(); home != nullptr; home = stream_cache::warmer(home)) {
+        if (!work_finished(all, *home)) break;  // nor has anything warmer of this stream
+        if (!may_enter(*home, asked.class_bytes) || home->bytes < asked.class_bytes) continue;
+        stream_cache* const own = cache_of(self, asked.on);
+        if (own == nullptr) return false;
+        at->drop(*home);
+        home->on = asked.on;
+        own->take(*home);
+        return true;
+      }
+    }
+    return false;
+  };
+  if (from(self) || from(common_)) return true;
+  for (thread_record* at = records_.front(); at != nullptr; at = records_list::next(at)) {
+    if (at != &self && from(*at)) return true;
+  }
+  return false;
+}
+
+noted_block* pool::best_pending(const request& asked) noexcept {
+  // One that fits as it is; else the oldest, which may make room for one that does.
+  noted_block* best = nullptr;
+  for (noted_block* block = pending_.first(); block != nullptr; block = pending::next(block)) {
+    if (block->waited_for || block->drain_turn == drain_turn_) continue;
+    const run& of = *block->piece->home;
+    const bool fits = of.home->on == asked.on && of.home->use == asked.use &&
+                      (asked.use == segment_use::shared ? of.class_index == asked.class_index
+                                                        : of.home->class_bytes == asked.class_bytes);
+    if (fits) return block;
+    if (best == nullptr) best = block;
+  }
+  return best;
+}
+
+const segment* pool::best_busy(const claimed& all, const request& asked) noexcept {
+  for (const segment* home = all_.front(); home != nullptr; home = segments::next(home)) {
+    if (home->state != segment_state::idle || home->use != asked.use || home->on == asked.on) continue;
+    const bool fits = asked.use == segment_use::shared
+                          ? may_enter(*home, asked.class_bytes) && home->bytes >= asked.class_bytes
+                          : home->class_bytes == asked.class_bytes;
+    if (fits && !work_finished(all, *home)) return home;
+  }
+  return nullptr;
+}
+
+block_record* pool::after_waiting(lock& guard, thread_record& self, const request& asked) noexcept {
+  std::uint64_t* rung = nullptr;
+  const auto found = [&]() -> block_record* {
+    block_record* const same = search(self, asked, rung);
+    return same != nullptr ? same : from_other_stream(self, asked);
+  };
+  ++drain_turn_;  // each block is waited for once, also where the driver fails to
+  const std::uint64_t turn = drain_turn_;
+  while (noted_block* const block = best_pending(asked)) {
+    block->drain_turn = turn;
+    wait_for_pending(guard, *block);
+    reclaim(guard);
+    if (block_record* const piece = found(); piece != nullptr) return piece;
+    if (drain_turn_ != turn) break;  // another thread drains: it waits for the others
+  }
+  const segment* busy = nullptr;
+  {
+    const claimed all(*this);
+    busy = best_busy(all, asked);
+  }
+  if (busy == nullptr || wait_for_work(guard, busy->on) != status::ok) return nullptr;
+  return found();
 }
 
 bool pool::adopt(thread_record& self, const request& asked) noexcept {
@@ -191,7 +305,7 @@ void pool::make_room(lock& guard, const request& asked, status refused) noexcept
   departures leaving;
   {
     const claimed all(*this);
-    collect_idle(all, wanted, leaving);
+    collect_idle(all, wanted, when_busy::skip, leaving);
   }
   (void)send_off(guard, leaving, because::bound);  // what failed is stuck and counted; the driver is asked anyway
   if (refused == status::device_out_of_memory) measure(guard);

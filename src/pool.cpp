@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pool.hpp"
 
+#include <algorithm>
 #include <new>
 
 namespace arcalloc::detail {
@@ -42,6 +43,8 @@ pool::pool(backend& device, const options& settings) noexcept
       source_(device, memory_),
       records_of_blocks_(memory_),
       dedicated_(memory_),
+      pending_(device, memory_),
+      works_(device, memory_),
       bound_(settings.cached_bytes_max),
       enabled_(settings.enabled),
       cache_in_prefill_(settings.cache_in_prefill),
@@ -69,6 +72,13 @@ pool::~pool() {
   unregister_home(*this);
   // The allocator is gone, so no other thread is in here: what the driver lent goes back, live or not.
   // A driver that refuses now is unloading, and has the memory already.
+  if (!source_.device().synchronous()) {
+    lock guard(mutex_);
+    pending_.wait_for_all();
+    for (const segment* home = all_.front(); home != nullptr; home = segments::next(home)) {
+      (void)wait_for_work(guard, home->on);
+    }
+  }
   while (!all_.empty()) {
     segment* const home = all_.front();
     all_.remove(home);
@@ -190,11 +200,8 @@ status pool::acquire(std::uint64_t bytes, stream on, block_record*& out) noexcep
   tick(self);
   const window call(*this);
   const status outcome = climb(guard, self, classify(bytes, on), out);
-  if (outcome != status::ok) {
-    count_refusal(outcome);
-  } else if (!covered(self)) {
-    obey_cached_max(guard);
-  }
+  if (outcome != status::ok) count_refusal(outcome);
+  if (!covered(self) || beyond_lease_) obey_cached_max(guard);
   return outcome;
 }
 
@@ -211,63 +218,92 @@ status pool::check_free(const block_record* piece, const std::uint64_t* bytes) n
     ++tally_.refused_unknown_pointer;
     return status::unknown_pointer;
   }
-  if (piece->requested_bytes == 0) {
+  if (piece->requested() == 0) {
     ++tally_.refused_double_free;
     return status::double_free;
   }
-  if (bytes != nullptr && piece->requested_bytes != *bytes) {
+  if (bytes != nullptr && piece->requested() != *bytes) {
     ++tally_.refused_invalid_argument;
     return status::invalid_argument;
   }
   return status::ok;
 }
 
-bool pool::take_in(thread_record& self, block_record& piece, departures& leaving) noexcept {
-  run& of = *piece.home;
-  segment& home = *of.home;
-  const std::uint64_t requested = piece.requested_bytes;
-  const std::uint64_t allocated = of.block_bytes;
-  thread_record* holder = &common_;
+void pool::take_in(thread_record& self, block_record& piece, departures& leaving) noexcept {
+  const std::uint64_t requested = piece.requested();
+  const std::uint64_t allocated = piece.home->block_bytes;
   ++tally_.frees;
-  if (home.use == segment_use::shared) {
-    stream_cache& cache = *home.cache.load(std::memory_order_relaxed);
-    holder = &cache.owner();
-    cache.push(piece);
-  } else {
-    piece.requested_bytes = 0;
-    of.used = 0;
-    home.runs_used = 0;
-    home.idle_stamp = ++epoch_;
-    self.stamp = epoch_;
-    // Without room to file it the block goes back to the driver: never lost, only dearer.
-    if (home.use == segment_use::dedicated && dedicated_.try_reserve()) {
-      home.state = segment_state::idle;
-      dedicated_.insert(home);
-      common_.stats.idle_bytes += home.bytes;
-    } else {
-      detach(home, leaving);
-    }
-  }
+  put_back(piece, leaving);
   self.stats.subtract(requested, allocated);
-  return covered(*holder);
 }
 
-status pool::recycle(block_record* piece, const void* address, const std::uint64_t* bytes) noexcept {
+void pool::put_back(block_record& piece, departures& leaving) noexcept {
+  run& of = *piece.home;
+  segment& home = *of.home;
+  if (home.use == segment_use::shared) {
+    stream_cache& cache = *home.cache.load(std::memory_order_relaxed);
+    cache.push(piece);
+    if (!covered(cache.owner())) beyond_lease_ = true;
+    return;
+  }
+  piece.requested_bytes = 0;
+  of.used = 0;
+  home.runs_used = 0;
+  home.idle_stamp = ++epoch_;
+  // Without room to file it the block goes back to the driver: never lost, only dearer.
+  if (home.use == segment_use::dedicated && dedicated_.try_reserve()) {
+    home.state = segment_state::idle;
+    dedicated_.insert(home);
+    common_.stats.idle_bytes += home.bytes;
+  } else {
+    detach(home, leaving);
+  }
+  if (!covered(common_)) beyond_lease_ = true;
+}
+
+status pool::recycle(block_record* piece, const free_order& order) noexcept {
   lock guard(mutex_);
   thread_record* const own = own_record();
   thread_record& self = own != nullptr ? *own : common_;
   tick(self);
   const window call(*this);
   departures leaving;
-  bool within = true;
   {
     const claimed all(*this);  // the block may lie in another thread's cache
-    block_record* const found = look_up(piece, address);
-    if (const status refused = check_free(found, bytes); refused != status::ok) return refused;
-    within = take_in(self, *found, leaving);
+    block_record* const found = look_up(piece, order.address);
+    if (const status refused = check_free(found, order.bytes); refused != status::ok) return refused;
+    const bool elsewhere = order.on != nullptr && *order.on != found->home->home->on;
+    if (elsewhere && !source_.device().synchronous() && !pending_.note(*found, *order.on))
+      return status::backend_failed;
+    if (found->noted()) {
+      const std::uint64_t requested = found->requested();
+      if (const status refused = pending_.defer(*found); refused != status::ok) return refused;
+      ++tally_.frees;
+      self.stats.subtract(requested, found->home->block_bytes);
+    } else {
+      take_in(self, *found, leaving);
+    }
   }
-  if (!within) obey_cached_max(guard);
+  if (beyond_lease_) obey_cached_max(guard);
   return leaving.empty() ? status::ok : send_off(guard, leaving, because::asked);
+}
+
+status pool::note_use(block_record* piece, const void* address, stream on) noexcept {
+  lock guard(mutex_);
+  const claimed all(*this);
+  block_record* const found = look_up(piece, address);
+  if (const status refused = check_free(found, nullptr); refused != status::ok) return refused;
+  // Work of the block's own stream is ordered before its next use there.
+  if (source_.device().synchronous() || on == found->home->home->on) return status::ok;
+  return pending_.note(*found, on) ? status::ok : status::backend_failed;
+}
+
+std::uint64_t pool::latest_stamp(const claimed&) const noexcept {
+  std::uint64_t latest = std::max(epoch_, common_.stamp);
+  for (const thread_record* at = records_.front(); at != nullptr; at = records_list::next(at)) {
+    latest = std::max(latest, at->stamp);
+  }
+  return latest;
 }
 
 void pool::apply_bypass() noexcept {
@@ -290,7 +326,7 @@ status pool::begin_phase(phase next) noexcept {
   bypass_ = action.bypass;
   apply_bypass();
   if (action.arm_cap) measure(guard);
-  return action.drain ? give_back(guard, 0) : status::ok;
+  return action.drain ? give_back(guard, 0, when_busy::wait) : status::ok;
 }
 
 status pool::set_enabled(bool enabled) noexcept {
@@ -302,7 +338,7 @@ status pool::set_enabled(bool enabled) noexcept {
   bypass_ = action.bypass;
   apply_bypass();
   if (enabled) measure(guard);
-  return enabled ? status::ok : give_back(guard, 0);
+  return enabled ? status::ok : give_back(guard, 0, when_busy::wait);
 }
 
 status pool::set_cached_bytes_max(const cached_bound& bound) noexcept {
@@ -323,7 +359,7 @@ status pool::set_capacity_bytes(std::uint64_t bytes) noexcept {
     const claimed all(*this);
     const std::uint64_t over = budget_.reserved_bytes() - capacity;
     if (sum(&thread_stats::idle_bytes) < over) return status::capacity_exceeded;
-    collect_idle(all, over, leaving);
+    collect_idle(all, over, when_busy::wait, leaving);
   }
   const status outcome = send_off(guard, leaving, because::bound);
   if (outcome != status::ok) return outcome;

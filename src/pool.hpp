@@ -7,8 +7,10 @@
 #include "block_table.hpp"
 #include "budget.hpp"
 #include "dedicated_bins.hpp"
+#include "pending.hpp"
 #include "segment_source.hpp"
 #include "size_class.hpp"
+#include "stream_work.hpp"
 #include "thread_registry.hpp"
 
 namespace arcalloc::detail {
@@ -23,6 +25,13 @@ struct request {
   std::uint32_t class_index = 0;    ///< where shared
   std::uint64_t segment_bytes = 0;  ///< what a miss asks the driver for
   segment_use use = segment_use::shared;
+};
+
+/// What a free says of its block, beside the handle.
+struct free_order {
+  const void* address = nullptr;
+  const std::uint64_t* bytes = nullptr;  ///< null: any size
+  const stream* on = nullptr;            ///< null: the block's own
 };
 
 /// What all threads share: the segments, the bounds, the table of blocks, and the slow way of every call.
@@ -51,10 +60,12 @@ class pool : private record_home {
 
   // The slow way of each call; the comments are at the public functions of allocator.
   [[nodiscard]] status acquire(std::uint64_t bytes, stream on, block_record*& out) noexcept;
-  [[nodiscard]] status recycle(block_record* piece, const void* address, const std::uint64_t* bytes) noexcept;
+  [[nodiscard]] status recycle(block_record* piece, const free_order& order) noexcept;
+  [[nodiscard]] status note_use(block_record* piece, const void* address, stream on) noexcept;
   [[nodiscard]] status begin_phase(phase next) noexcept;
   void end_step() noexcept;
   [[nodiscard]] status trim(std::uint64_t cached_bytes_target) noexcept;
+  [[nodiscard]] status drain() noexcept;
   [[nodiscard]] status set_enabled(bool enabled) noexcept;
   [[nodiscard]] status set_cached_bytes_max(const cached_bound& bound) noexcept;
   [[nodiscard]] status set_capacity_bytes(std::uint64_t bytes) noexcept;
@@ -76,6 +87,7 @@ class pool : private record_home {
   using departures = list<segment, &segment::in_cache>;
   using records_list = list<thread_record, &thread_record::in_pool>;
 
+  enum class when_busy { wait, skip };  ///< idle segments whose last work is not known to have finished
   enum class because { bound, asked };  ///< only what a bound drives out is an eviction
 
   // pool.cpp
@@ -85,9 +97,11 @@ class pool : private record_home {
   static void retire_record(record_home& self, thread_record& record) noexcept;
   void apply_bypass() noexcept;
   void tick(thread_record& self) noexcept;
+  [[nodiscard]] std::uint64_t latest_stamp(const claimed& all) const noexcept;
   [[nodiscard]] block_record* look_up(block_record* piece, const void* address) noexcept;
   [[nodiscard]] status check_free(const block_record* piece, const std::uint64_t* bytes) noexcept;
-  [[nodiscard]] bool take_in(thread_record& self, block_record& piece, departures& leaving) noexcept;
+  void take_in(thread_record& self, block_record& piece, departures& leaving) noexcept;
+  void put_back(block_record& piece, departures& leaving) noexcept;
   [[nodiscard]] bool one_thread() const noexcept { return records_in_use_ <= 1; }
   void count_refusal(status outcome) noexcept;
 
@@ -105,6 +119,13 @@ class pool : private record_home {
   [[nodiscard]] block_record* from_stream_cache(thread_record& self, const request& asked) noexcept;
   [[nodiscard]] block_record* from_pool(thread_record& self, const request& asked) noexcept;
   [[nodiscard]] bool adopt(thread_record& self, const request& asked) noexcept;
+  [[nodiscard]] block_record* search(thread_record& self, const request& asked, std::uint64_t*& rung) noexcept;
+  [[nodiscard]] block_record* from_other_stream(thread_record& self, const request& asked) noexcept;
+  [[nodiscard]] bool adopt_across(const claimed& all, thread_record& self, const request& asked) noexcept;
+  void reclaim(lock& guard) noexcept;
+  [[nodiscard]] block_record* after_waiting(lock& guard, thread_record& self, const request& asked) noexcept;
+  [[nodiscard]] noted_block* best_pending(const request& asked) noexcept;
+  [[nodiscard]] const segment* best_busy(const claimed& all, const request& asked) noexcept;
   [[nodiscard]] block_record* hand_out(thread_record& self, stream_cache& cache, const request& asked) noexcept;
   [[nodiscard]] block_record* hand_out(thread_record& self, segment& single, const request& asked) noexcept;
   [[nodiscard]] status grow(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept;
@@ -116,12 +137,16 @@ class pool : private record_home {
   // trim.cpp
   [[nodiscard]] bool covered(thread_record& record) noexcept;
   void obey_cached_max(lock& guard) noexcept;
-  void collect_idle(const claimed& all, std::uint64_t bytes, departures& out) noexcept;
-  [[nodiscard]] segment* coldest_idle(stream_cache*& holder) noexcept;
+  void collect_idle(const claimed& all, std::uint64_t bytes, when_busy busy, departures& out) noexcept;
+  [[nodiscard]] segment* coldest_idle(const claimed& all, stream_cache*& holder, when_busy busy) noexcept;
   void detach(segment& home, departures& out) noexcept;
   void retry_stuck(departures& out) noexcept;
   [[nodiscard]] status send_off(lock& guard, departures& leaving, because why) noexcept;
-  [[nodiscard]] status give_back(lock& guard, std::uint64_t cached_bytes_target) noexcept;
+  [[nodiscard]] status give_back(lock& guard, std::uint64_t cached_bytes_target, when_busy busy) noexcept;
+  void settle_passed(const claimed& all, departures& leaving) noexcept;
+  void wait_for_pending(lock& guard, noted_block& block) noexcept;
+  [[nodiscard]] bool work_finished(const claimed& all, const segment& home) noexcept;
+  [[nodiscard]] status wait_for_work(lock& guard, stream on) noexcept;
   void level_leases(const claimed& all) noexcept;
   void note_eviction(const segment& gone) noexcept;
   void note_growth(std::uint64_t segment_bytes) noexcept;
@@ -137,6 +162,8 @@ class pool : private record_home {
   block_table table_;
   budget budget_;
   dedicated_bins dedicated_;
+  pending pending_;
+  stream_works works_;
 
   // settings and phase
   cached_bound bound_;
@@ -158,6 +185,8 @@ class pool : private record_home {
   // segments
   segments all_;
   departures stuck_;
+  bool beyond_lease_ = false;  ///< some record has more idle than its lease; obeyed before the call ends
+  std::uint64_t drain_turn_ = 0;
   std::uint64_t leaving_bytes_ = 0;  ///< detached, the driver has not answered yet
   std::uint64_t single_blocks_ = 0;  ///< segments of one block, live or idle
 

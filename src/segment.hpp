@@ -14,13 +14,20 @@ class stream_cache;
 struct run;
 struct segment;
 
+/// Set in requested_bytes of a block that was used on a foreign stream, so that its free takes the slow way.
+inline constexpr std::uint64_t noted_flag = std::uint64_t{1} << 63;
+
 /// What is known of one block, in host memory: device memory has no room for headers.
-/// Live while requested_bytes is not 0. Two fit in a cache line.
+/// Live while requested() is not 0; neither live nor idle, but pending, while only the flag is set. Two
+/// fit in a cache line.
 struct block_record {
   run* home;                      ///< null once the run was dissolved: a stale handle sees it
   block_record* next_idle;        ///< in the run's list of idle blocks
-  std::uint64_t requested_bytes;  ///< 0: idle
+  std::uint64_t requested_bytes;  ///< 0: idle; may carry noted_flag
   std::byte* address;
+
+  [[nodiscard]] std::uint64_t requested() const noexcept { return requested_bytes & ~noted_flag; }
+  [[nodiscard]] bool noted() const noexcept { return (requested_bytes & noted_flag) != 0; }
 };
 
 /// A part of a segment that serves one class: `count` blocks side by side.

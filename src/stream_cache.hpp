@@ -72,6 +72,7 @@ class stream_cache {
   [[nodiscard]] segment* first_used() const noexcept { return used_.front(); }
   [[nodiscard]] segment* first_idle() const noexcept { return idle_.front(); }
   [[nodiscard]] static segment* next(const segment* home) noexcept { return segments::next(home); }
+  [[nodiscard]] static segment* warmer(const segment* home) noexcept { return segments::previous(home); }
   [[nodiscard]] bool has_idle(std::uint32_t class_index) const noexcept;
   /// Blocks of all its runs, used and idle.
   [[nodiscard]] std::uint64_t blocks() const noexcept { return blocks_; }

@@ -35,24 +35,35 @@ void pool::level_leases(const claimed&) noexcept {
 }
 
 void pool::obey_cached_max(lock& guard) noexcept {
+  beyond_lease_ = false;
   departures leaving;
   {
     const claimed all(*this);
     const std::uint64_t idle = sum(&thread_stats::idle_bytes);
-    if (idle > budget_.cached_max()) collect_idle(all, idle - budget_.cached_max(), leaving);
+    if (idle > budget_.cached_max()) collect_idle(all, idle - budget_.cached_max(), when_busy::wait, leaving);
     level_leases(all);
   }
   // A driver free that fails here is counted and its segment is stuck: no caller waits for the answer.
   if (!leaving.empty()) (void)send_off(guard, leaving, because::bound);
 }
 
-segment* pool::coldest_idle(stream_cache*& holder) noexcept {
+bool pool::work_finished(const claimed& all, const segment& home) noexcept {
+  return works_.finished(home.on, home.idle_stamp, latest_stamp(all));
+}
+
+segment* pool::coldest_idle(const claimed& all, stream_cache*& holder, when_busy busy) noexcept {
   segment* coldest = dedicated_.coldest();
+  // Warmer ones of another stream may have finished before it.
+  while (coldest != nullptr && busy == when_busy::skip && !work_finished(all, *coldest)) {
+    coldest = dedicated_bins::warmer(coldest);
+  }
   holder = nullptr;
   const auto look = [&](thread_record& record) {
     for (stream_cache* at = record.caches.front(); at != nullptr; at = decltype(record.caches)::next(at)) {
       segment* const candidate = at->coldest_idle();
       if (candidate == nullptr || (coldest != nullptr && coldest->idle_stamp <= candidate->idle_stamp)) continue;
+      // Work on one stream finishes in order: if its coldest has not, none of its others has.
+      if (busy == when_busy::skip && !work_finished(all, *candidate)) continue;
       coldest = candidate;
       holder = at;
     }
@@ -75,11 +86,13 @@ void pool::detach(segment& home, departures& out) noexcept {
   out.push_back(&home);
 }
 
-void pool::collect_idle(const claimed&, std::uint64_t bytes, departures& out) noexcept {
+void pool::collect_idle(const claimed& all, std::uint64_t bytes, when_busy busy, departures& out) noexcept {
   std::uint64_t collected = 0;
   stream_cache* holder = nullptr;
   while (collected < bytes) {
-    segment* const home = coldest_idle(holder);
+    // What has finished goes first, however warm; only then what must be waited for.
+    segment* home = coldest_idle(all, holder, when_busy::skip);
+    if (home == nullptr && busy == when_busy::wait) home = coldest_idle(all, holder, when_busy::wait);
     if (home == nullptr) return;
     collected += home->bytes;
     if (holder != nullptr) {
@@ -103,13 +116,20 @@ void pool::retry_stuck(departures& out) noexcept {
 }
 
 status pool::send_off(lock& guard, departures& leaving, because why) noexcept {
+  const auto is_finished = [this](const segment& home) {
+    const claimed all(*this);
+    return work_finished(all, home);
+  };
   status worst = status::ok;
   while (!leaving.empty()) {
     segment* const home = leaving.front();
     leaving.remove(home);
-    guard.unlock();
-    const status outcome = source_.take_back(*home);
-    guard.lock();
+    status outcome = is_finished(*home) ? status::ok : wait_for_work(guard, home->on);
+    if (outcome == status::ok) {
+      guard.unlock();
+      outcome = source_.take_back(*home);
+      guard.lock();
+    }
     leaving_bytes_ -= home->bytes;
     if (outcome != status::ok) {
       worst = outcome;
@@ -134,22 +154,85 @@ status pool::send_off(lock& guard, departures& leaving, because why) noexcept {
   return worst;
 }
 
+status pool::wait_for_work(lock& guard, stream on) noexcept {
+  std::uint64_t stamp = 0;
+  event point = event::none;
+  {
+    const claimed all(*this);
+    stamp = latest_stamp(all);
+    const status recorded = source_.device().record_event(on, point);
+    if (recorded != status::ok) return recorded;
+  }
+  ++tally_.driver_events;
+  ++tally_.waits;
+  guard.unlock();
+  const status waited = source_.device().wait_event(point);
+  guard.lock();
+  source_.device().drop_event(point);
+  if (waited == status::ok) works_.learn_finished(on, stamp);
+  return waited;
+}
+
+void pool::settle_passed(const claimed&, departures& leaving) noexcept {
+  for (noted_block* block = pending_.first(); block != nullptr;) {
+    // One that is unfinished does not keep those behind it.
+    noted_block* const next = pending::next(block);
+    if (!block->waited_for && pending_.passed(*block)) put_back(pending_.settle(*block), leaving);
+    block = next;
+  }
+}
+
+void pool::wait_for_pending(lock& guard, noted_block& block) noexcept {
+  block.waited_for = true;
+  for (const foreign_use* use = block.uses; use != nullptr; use = use->next) {
+    const event point = use->point;
+    ++tally_.waits;
+    guard.unlock();
+    // If the wait fails the use stays unfinished, and the block pending: nothing is handed out early.
+    (void)source_.device().wait_event(point);
+    guard.lock();
+  }
+  block.waited_for = false;
+}
+
 status pool::trim(std::uint64_t cached_bytes_target) noexcept {
   lock guard(mutex_);
   const window call(*this);
-  return give_back(guard, cached_bytes_target);
+  return give_back(guard, cached_bytes_target, when_busy::skip);
 }
 
-status pool::give_back(lock& guard, std::uint64_t cached_bytes_target) noexcept {
+status pool::drain() noexcept {
+  lock guard(mutex_);
+  const window call(*this);
+  return give_back(guard, 0, when_busy::wait);
+}
+
+status pool::give_back(lock& guard, std::uint64_t cached_bytes_target, when_busy busy) noexcept {
+  if (busy == when_busy::wait) {
+    // Each is waited for once, also where the driver fails to: what is left is pending, and counted.
+    const std::uint64_t turn = ++drain_turn_;
+    for (noted_block* block = pending_.first(); block != nullptr;) {
+      if (block->waited_for || block->drain_turn == turn) {
+        block = pending::next(block);
+        continue;
+      }
+      block->drain_turn = turn;
+      wait_for_pending(guard, *block);
+      block = pending_.first();  // the list may have changed meanwhile
+    }
+  }
   departures leaving;
   {
     const claimed all(*this);
+    settle_passed(all, leaving);
     retry_stuck(leaving);
     const std::uint64_t idle = sum(&thread_stats::idle_bytes);
-    if (idle > cached_bytes_target) collect_idle(all, idle - cached_bytes_target, leaving);
+    if (idle > cached_bytes_target) collect_idle(all, idle - cached_bytes_target, busy, leaving);
     level_leases(all);
   }
-  return send_off(guard, leaving, because::asked);
+  const status outcome = send_off(guard, leaving, because::asked);
+  if (beyond_lease_) obey_cached_max(guard);
+  return outcome;
 }
 
 void pool::note_eviction(const segment& gone) noexcept {

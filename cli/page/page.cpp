@@ -26,15 +26,18 @@ curve curve_of(const leg_result& leg, std::uint64_t tokens) {
   one.died = !leg.figures().completed;
   const auto start = run.decile_bytes.front();
   if (!start) return one;
-  const auto add = [&](std::uint64_t at, std::uint64_t bytes) {
-    one.points.push_back({static_cast<double>(at), (static_cast<double>(bytes) - static_cast<double>(*start)) / mib});
+  const auto add = [&](double at, std::uint64_t bytes) {
+    one.points.push_back({at, (static_cast<double>(bytes) - static_cast<double>(*start)) / mib});
   };
-  for (const memory_sample& sample : run.samples) add(sample.tokens, sample.resident_bytes);
+  // A sample falls somewhere within the making of the next token, a decile exactly between two.
+  for (std::size_t i = 1; i < run.samples.size(); ++i) {
+    add(static_cast<double>(run.samples[i].tokens) + 0.5, run.samples[i].resident_bytes);
+  }
   for (std::size_t i = 0; i < decile_count; ++i) {
-    if (run.decile_bytes[i]) add(decile_tokens(i, tokens), *run.decile_bytes[i]);
+    if (run.decile_bytes[i]) add(static_cast<double>(decile_tokens(i, tokens)), *run.decile_bytes[i]);
   }
   // What a leg that died had at its end no sample saw; the kernel kept its peak.
-  if (one.died && run.resident_bytes_peak) add(run.tokens_done, *run.resident_bytes_peak);
+  if (one.died && run.resident_bytes_peak) add(static_cast<double>(run.tokens_done) + 0.5, *run.resident_bytes_peak);
   std::stable_sort(one.points.begin(), one.points.end(),
                    [](const curve::point& a, const curve::point& b) { return a.tokens < b.tokens; });
   return one;
@@ -55,19 +58,22 @@ double highest(const std::vector<curve>& curves) {
 
 std::string growth_section(const decode_result& result) {
   std::vector<curve> all;
-  std::vector<curve> others;
-  for (const leg_result& leg : result.legs) {
-    all.push_back(curve_of(leg, result.request.session.tokens));
-    if (leg.which != leg::unbounded) others.push_back(all.back());
+  for (const leg_result& leg : result.legs) all.push_back(curve_of(leg, result.request.session.tokens));
+  // Where some legs dwarf the rest, the rest are worth a scale of their own.
+  std::vector<curve> low;
+  std::string low_names;
+  for (const curve& one : all) {
+    if (one.points.empty() || highest({one}) >= highest(all) / 4) continue;
+    low.push_back(one);
+    low_names += (low_names.empty() ? "" : " and ") + one.leg;
   }
   std::string content =
       "<p class=\"note\">Resident memory of each leg's process above its first token, read from /proc by the parent "
       "process twice a second and at every tenth of the tokens.</p>\n" +
       both_shapes(all, "Memory above the start against tokens, all legs");
-  // Where one leg dwarfs the rest, the rest are worth a scale of their own.
-  if (!others.empty() && highest(others) < highest(all) / 4) {
-    content += "<h3>The same without unbounded</h3>\n" +
-               both_shapes(others, "Memory above the start against tokens, without the leg unbounded");
+  if (!low.empty()) {
+    content += "<h3>On a finer scale: " + escaped(low_names) + "</h3>\n" +
+               both_shapes(low, "Memory above the start against tokens, on a finer scale: " + low_names);
   }
   return section("Memory growth", content);
 }

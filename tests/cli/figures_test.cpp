@@ -52,6 +52,19 @@ TEST(figures, a_leg_shorter_than_ten_seconds_has_no_slope) {
   EXPECT_TRUE(second_half_slope(samples_over(10, 1000, 1000)));
 }
 
+TEST(figures, a_fall_after_the_last_token_is_dropped_and_one_before_it_is_not) {
+  std::vector<memory_sample> samples{{0, 0, 100}, {0.5, 4, 90}, {1, 8, 200}, {1.5, 9, 210}, {2, 9, 150}, {2.5, 9, 20}};
+  drop_fall_at_the_end(samples, 9);
+  ASSERT_EQ(samples.size(), 4U);
+  EXPECT_EQ(samples.back().resident_bytes, 210U);
+  std::vector<memory_sample> falling{{0, 0, 100}, {0.5, 4, 90}};
+  drop_fall_at_the_end(falling, 9);
+  EXPECT_EQ(falling.size(), 2U);
+  std::vector<memory_sample> none;
+  drop_fall_at_the_end(none, 9);
+  EXPECT_TRUE(none.empty());
+}
+
 TEST(figures, deciles_split_the_tokens_evenly) {
   EXPECT_EQ(decile_tokens(0, 256), 0U);
   EXPECT_EQ(decile_tokens(1, 256), 25U);

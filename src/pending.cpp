@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pending.hpp"
+
+#include <new>
+
+namespace arcalloc::detail {
+
+namespace {
+
+/// A recycled node, or a new one; null when the host has no memory.
+template <class Node>
+Node* take(Node*& spare, Node* Node::*chain, arena& memory) noexcept {
+  if (spare == nullptr) {
+    void* const room = memory.cut(sizeof(Node));
+    return room == nullptr ? nullptr : ::new (room) Node{};
+  }
+  Node* const taken = spare;
+  spare = taken->*chain;
+  *taken = Node{};
+  return taken;
+}
+
+}  // namespace
+
+pending::~pending() {
+  for (noted_block* block = waiting_.front(); block != nullptr; block = deferred::next(block)) {
+    for (foreign_use* use = block->uses; use != nullptr; use = use->next) device_.drop_event(use->point);
+  }
+}
+
+noted_block*& pending::bucket_of(const block_record& piece) noexcept {
+  const std::uint64_t hash = reinterpret_cast<std::uint64_t>(&piece) * 0x9E3779B97F4A7C15U;
+  return buckets_[(hash >> 32) % bucket_count];
+}
+
+noted_block* pending::find(const block_record& piece) noexcept {
+  for (noted_block* at = bucket_of(piece); at != nullptr; at = at->next_in_bucket) {
+    if (at->piece == &piece) return at;
+  }
+  return nullptr;
+}
+
+bool pending::note(block_record& piece, stream on) noexcept {
+  noted_block* block = find(piece);
+  for (foreign_use* use = block == nullptr ? nullptr : block->uses; use != nullptr; use = use->next) {
+    if (use->on == on) return true;
+  }
+  foreign_use* const use = take(spare_uses_, &foreign_use::next, memory_);
+  if (use == nullptr) return false;
+  if (block == nullptr) {
+    block = take(spare_blocks_, &noted_block::next_in_bucket, memory_);
+    if (block == nullptr) {
+      use->next = spare_uses_;
+      spare_uses_ = use;
+      return false;
+    }
+    block->piece = &piece;
+    noted_block*& bucket = bucket_of(piece);
+    block->next_in_bucket = bucket;
+    bucket = block;
+  }
+  use->on = on;
+  use->next = block->uses;
+  block->uses = use;
+  piece.requested_bytes |= noted_flag;
+  return true;
+}
+
+status pending::defer(block_record& piece) noexcept {
+  noted_block* const block = find(piece);
+  ARCALLOC_ASSERT(block != nullptr);
+  for (foreign_use* use = block->uses; use != nullptr; use = use->next) {
+    const status outcome = device_.record_event(use->on, use->point);
+    if (outcome == status::ok) {
+      ++events_recorded_;
+      continue;
+    }
+    for (foreign_use* done = block->uses; done != use; done = done->next) {
+      device_.drop_event(done->point);
+      done->point = event::none;
+    }
+    return outcome;
+  }
+  unlink(*block);
+  waiting_.push_back(block);
+  bytes_ += piece.home->block_bytes;
+  ++count_;
+  piece.requested_bytes = noted_flag;
+  return status::ok;
+}
+
+bool pending::passed(noted_block& block) noexcept {
+  for (foreign_use** at = &block.uses; *at != nullptr;) {
+    foreign_use* const use = *at;
+    bool finished = false;
+    // A driver that cannot say leaves the use unfinished: the block stays pending, and is counted as such.
+    if (device_.query_event(use->point, finished) != status::ok || !finished) {
+      at = &use->next;
+      continue;
+    }
+    device_.drop_event(use->point);
+    *at = use->next;
+    use->next = spare_uses_;
+    spare_uses_ = use;
+  }
+  return block.uses == nullptr;
+}
+
+block_record& pending::settle(noted_block& block) noexcept {
+  ARCALLOC_ASSERT(block.uses == nullptr);
+  block_record& piece = *block.piece;
+  waiting_.remove(&block);
+  bytes_ -= piece.home->block_bytes;
+  --count_;
+  block.next_in_bucket = spare_blocks_;
+  spare_blocks_ = &block;
+  return piece;
+}
+
+void pending::unlink(noted_block& block) noexcept {
+  noted_block** at = &bucket_of(*block.piece);
+  while (*at != &block) at = &(*at)->next_in_bucket;
+  *at = block.next_in_bucket;
+}
+
+void pending::wait_for_all() noexcept {
+  for (noted_block* block : buckets_) {
+    for (; block != nullptr; block = block->next_in_bucket) {
+      for (foreign_use* use = block->uses; use != nullptr; use = use->next) {
+        event point = event::none;
+        if (device_.record_event(use->on, point) != status::ok) continue;
+        (void)device_.wait_event(point);
+        device_.drop_event(point);
+      }
+    }
+  }
+  for (noted_block* block = waiting_.front(); block != nullptr; block = deferred::next(block)) {
+    for (foreign_use* use = block->uses; use != nullptr; use = use->next) (void)device_.wait_event(use->point);
+  }
+}
+
+}  // namespace arcalloc::detail

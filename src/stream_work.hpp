@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <arcalloc/backend.hpp>
+
+#include "arena.hpp"
+#include "base.hpp"
+
+namespace arcalloc::detail {
+
+/// What is known of the work on one stream: everything stamped up to `finished_stamp` has passed.
+/// Stamps are the pool's idle stamps, so that a segment's last use can be compared with it.
+struct stream_work {
+  struct recorded {
+    event point = event::none;
+    std::uint64_t stamp = 0;  ///< all work of earlier or equal stamp is before the event
+  };
+  static constexpr std::uint32_t points_max = 4;
+
+  stream on = default_stream;
+  std::uint64_t finished_stamp = 0;
+  recorded points[points_max];  ///< oldest first
+  std::uint32_t point_count = 0;
+  stream_work* next = nullptr;
+};
+
+/// Whether memory that a stream used may go elsewhere: events on demand, one for many segments.
+///
+/// Called by the pool before memory crosses to another stream or goes to the driver; calls the
+/// backend's event functions that do not block. Guarded by the pool's mutex.
+/// Cost: nothing on a synchronous device, nor for memory that stays on its stream; otherwise at most
+/// one event recorded per question that older events cannot answer, and one query per unanswered event.
+/// It never waits.
+class stream_works {
+ public:
+  stream_works(backend& device, arena& memory) noexcept : device_(device), memory_(memory) {}
+  ~stream_works();
+  stream_works(const stream_works&) = delete;
+  stream_works& operator=(const stream_works&) = delete;
+
+  /// True when the work on `on` up to `stamp` is known to have finished. `now` is a stamp that no work
+  /// so far exceeds. A device that cannot answer leaves it unknown: false.
+  [[nodiscard]] bool finished(stream on, std::uint64_t stamp, std::uint64_t now) noexcept;
+
+  /// The caller waited for an event recorded on `on` at `stamp`.
+  void learn_finished(stream on, std::uint64_t stamp) noexcept;
+
+  [[nodiscard]] std::uint64_t events_recorded() const noexcept { return events_recorded_; }
+
+ private:
+  static constexpr std::uint32_t bucket_count = 64;
+
+  [[nodiscard]] stream_work* of(stream on) noexcept;
+  void ask(stream_work& work) noexcept;
+
+  backend& device_;
+  arena& memory_;
+  stream_work* buckets_[bucket_count] = {};
+  std::uint64_t events_recorded_ = 0;
+};
+
+}  // namespace arcalloc::detail
