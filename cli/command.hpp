@@ -22,6 +22,7 @@ const std::vector<command>& commands();
 
 exit_status run_decode(const std::vector<std::string>& words);
 exit_status run_doctor(const std::vector<std::string>& words);
+exit_status run_replay(const std::vector<std::string>& words);
 
 /// The lines of --version, one item each.
 std::string version_text();

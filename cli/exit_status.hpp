@@ -9,7 +9,7 @@ namespace arcalloc::cli {
 /// How the program ends. Scripts depend on these numbers.
 enum class exit_status : int {
   done = 0,
-  expectation_failed = 1,  ///< an identity is violated, or legs disagree on the tokens
+  expectation_failed = 1,  ///< of a scenario; an identity is violated, or legs disagree on the tokens
   bad_usage = 2,           ///< a flag, a setting or an input file cannot be used
   device_refused = 3,      ///< no such device here, or it is not empty
   out_of_memory = 4,       ///< a leg that must survive (`off`, `bounded`) did not

@@ -28,7 +28,8 @@ void print_help() {
       "  -h,--help              print this\n"
       "  --version              version, commit, clean or dirty, build id, compiler, build type\n\n"
       "exit status:\n"
-      "  0 done; 1 an identity is violated or legs disagree on the tokens; 2 bad usage, setting or input;\n"
+      "  0 done; 1 an expectation failed, an identity is violated or legs disagree on the tokens;\n"
+      "  2 bad usage, setting or input;\n"
       "  3 device unavailable or not empty; 4 out of memory where it must not happen\n";
   std::fputs(text.c_str(), stdout);
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is installed, and how others find it: a CMake package (find_package(arcalloc) gives
-# arcalloc::arcalloc) and a pkg-config file. `arcalloc_targets` is exported by this file alone.
-install(TARGETS arcalloc EXPORT arcalloc_targets
+# arcalloc::arcalloc, and arcalloc::sim for tests without a device) and a pkg-config file. `arcalloc_targets` is exported by this file alone.
+install(TARGETS arcalloc arcalloc_sim EXPORT arcalloc_targets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")

@@ -318,7 +318,7 @@ void pool::record_failure(lock& guard, const request& asked, status outcome) noe
   guard.lock();
   const claimed all(*this);
   counters now;
-  read(all, now);
+  fill(all, now);  // no sample: peaks are of states between calls, and this is in the middle of one
   failure_ = {};
   failure_.outcome = outcome;
   failure_.requested_bytes = asked.bytes;

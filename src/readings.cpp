@@ -98,6 +98,10 @@ std::uint64_t pool::largest_idle(const claimed&) noexcept {
 
 void pool::read(const claimed& all, counters& out) noexcept {
   sample(all);
+  fill(all, out);
+}
+
+void pool::fill(const claimed& all, counters& out) noexcept {
   out = tally_;
   out.size = sizeof(counters);
   out.version = ARCALLOC_COUNTERS_VERSION;
@@ -182,7 +186,9 @@ void pool::end_step() noexcept {
 
 cap_arithmetic pool::read_cap() noexcept {
   const lock guard(mutex_);
-  return budget_.cap();
+  cap_arithmetic cap = budget_.cap();
+  cap.cached_bytes_max_wanted = cached_bytes_max_wanted_;
+  return cap;
 }
 
 failure_record pool::last_failure() noexcept {

@@ -7,31 +7,47 @@
  *
  * Conventions, which hold for every function below:
  *
- *  1 Ownership. An opaque pointer (arcalloc_device, arcalloc_allocator) is made by a function with `create` in its name
- *    and ended by its `destroy`; nobody else frees it. Using it afterwards is the one mistake that cannot be seen. A
- *    block belongs to the caller from allocate to deallocate, and its struct is a token: copy it, keep it, do not make
- * one up. 2 Threads. Every function may be called from any thread, several at once; except that a destroy must be the
- * last call on its object. Callbacks come on the thread whose call caused them. 3 Errors. A function that can be
- * refused returns arcalloc_status, and ARCALLOC_OK is 0. Refused, it leaves live blocks, bounds and settings as they
- * were; a pointer, value or block that it would have given is zero, and an output struct is as it was. No exception or
- * longjmp crosses this interface in either direction: callbacks neither throw nor jump. 4 Structs. Each begins with
- * `size`: set it to sizeof the struct, and the rest to zero before filling it in. Fields are only ever added at the
- * end. From an older caller's shorter struct the missing fields are read as zero, and into it only its own fields are
- * written. A newer caller's longer struct is taken where what this library does not know is zero; as an output, its
- * surplus is zeroed. On return the `size` of an output says how many bytes were filled, never more than it was. A size
- * below that of the first version, or above ARCALLOC_STRUCT_SIZE_MAX, is ARCALLOC_INVALID_ARGUMENT. arcalloc_counters
- * may be shortened at will, to a multiple of 8 from 16 up. 5 Null. A null allocator, device, struct or output is
- * ARCALLOC_INVALID_ARGUMENT, never a crash. What may be null: options (the defaults), an address or block to free
- * (nothing to do), an object to destroy, a callback not wanted. 6 Strings. What comes back as const char* is static,
- * ended by zero, never freed, and never null. What is passed in is read during the call only. A text is written as
- * snprintf does: at most `capacity` bytes with the zero, the result is the length of the whole text; it is negative,
- * -status, when an argument is wrong. A null text with capacity 0 asks for the length. 7 Zero. A struct that is zero
- * but for its size means what is shipped: cache on, bound derived, no capacity, 8 size classes per doubling. Stream 0
- * is the default stream. A request of 0 bytes is ok, and no block. 8 Enumerations are passed as 32-bit integers; a
- * value that is not listed is ARCALLOC_INVALID_ARGUMENT. 9 Backends. A caller's functions and their context outlive the
- * device made of them; what a device lent it may have to take back until its last allocator is destroyed. A device with
- * allocators on it refuses to be destroyed. 10 Versions. ARCALLOC_ABI_VERSION is that of this header,
- * arcalloc_abi_version() that of the library. It changes only when something here changes its meaning or goes away.
+ * 1 Ownership. An opaque pointer (arcalloc_device, arcalloc_allocator) is made by a function with `create` in its
+ *   name and ended by its `destroy`; nobody else frees it. Using it afterwards is the one mistake that cannot be
+ *   seen. A block belongs to the caller from allocate to deallocate, and its struct is a token: copy it, keep it,
+ *   do not make one up.
+ *
+ * 2 Threads. Every function may be called from any thread, several at once; except that a destroy must be the last
+ *   call on its object. Callbacks come on the thread whose call caused them.
+ *
+ * 3 Errors. A function that can be refused returns arcalloc_status, and ARCALLOC_OK is 0. Refused, it leaves live
+ *   blocks, bounds and settings as they were; a pointer, value or block that it would have given is zero, and an
+ *   output struct is as it was. No exception or longjmp crosses this interface in either direction: callbacks
+ *   neither throw nor jump.
+ *
+ * 4 Structs. Each begins with `size`: set it to sizeof the struct, and the rest to zero before filling it in.
+ *   Fields are only ever added at the end. From an older caller's shorter struct the missing fields are read as
+ *   zero, and into it only its own fields are written. A newer caller's longer struct is taken where what this
+ *   library does not know is zero; as an output, its surplus is zeroed. On return the `size` of an output says how
+ *   many bytes were filled, never more than it was. A size below that of the first version, or above
+ *   ARCALLOC_STRUCT_SIZE_MAX, is ARCALLOC_INVALID_ARGUMENT. arcalloc_counters may be shortened at will, to a
+ *   multiple of 8 from 16 up.
+ *
+ * 5 Null. A null allocator, device, struct or output is ARCALLOC_INVALID_ARGUMENT, never a crash. What may be
+ *   null: options (the defaults), an address or block to free (nothing to do), an object to destroy, a callback
+ *   not wanted.
+ *
+ * 6 Strings. What comes back as const char* is static, ended by zero, never freed, and never null. What is passed
+ *   in is read during the call only. A text is written as snprintf does: at most `capacity` bytes with the zero,
+ *   the result is the length of the whole text; it is negative, -status, when an argument is wrong. A null text
+ *   with capacity 0 asks for the length.
+ *
+ * 7 Zero. A struct that is zero but for its size means what is shipped: cache on, bound derived, no capacity, 8
+ *   size classes per doubling. Stream 0 is the default stream. A request of 0 bytes is ok, and no block.
+ *
+ * 8 Enumerations are passed as 32-bit integers; a value that is not listed is ARCALLOC_INVALID_ARGUMENT.
+ *
+ * 9 Backends. A caller's functions and their context outlive the device made of them; what a device lent it may
+ *   have to take back until its last allocator is destroyed. A device with allocators on it refuses to be
+ *   destroyed.
+ *
+ * 10 Versions. ARCALLOC_ABI_VERSION is that of this header, arcalloc_abi_version() that of the library. It changes
+ *    only when something here changes its meaning or goes away.
  */
 
 #include <stddef.h>

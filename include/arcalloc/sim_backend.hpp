@@ -26,20 +26,25 @@ enum class sim_call : std::uint8_t { allocate, free, record_event, query_event, 
 /// A simulated device that convicts whoever misuses it.
 ///
 /// The allocator under test sees a backend; the test, or a scenario, plays the engine: it enqueues
-/// work on streams, holds streams busy, and asks for the verdict. Time is virtual: calls add their cost
-/// to one clock, and nothing else does. No wall clock, no threads of its own, no order that depends on
-/// addresses: the same calls give the same answers everywhere.
+/// work on streams, holds streams busy, says which blocks came and went, and asks for the verdict.
+/// Time is virtual: calls add their cost to one clock, and nothing else does. No wall clock, no threads
+/// of its own, no order that depends on addresses of this process: the same calls give the same answers
+/// everywhere. Addresses are numbers that nobody may follow; a range given back is lent again first.
 /// Concurrency: any thread; one mutex. (What it answers then depends on their order, as on any device.)
-/// Convicts, with a sentence each: two lent ranges that overlap in use, work on memory that is not
-/// lent, work on a range by two streams that are not ordered, a foreign or second free, a free with
-/// the wrong size, a free while work on the range is unfinished, a call that is illegal while a
-/// capture is open, an event that is unknown or dropped twice, a size that is no multiple of the
-/// granule, and at the end what was never freed.
+/// Convicts, with a sentence each, of: a block handed out over one still out; work on memory, or a block
+/// in memory, that is not lent; a block handed to a stream that nothing orders after the former work on it;
+/// a foreign or second free, a wrong size, a free of memory with unfinished work or a block still out; a call that
+/// is illegal while a capture is open; an event that is unknown, or used after it was dropped; a size that is no
+/// multiple of the granule; more lent than the capacity; and when asked, what was never given back.
+/// It does not judge the engine's own order: streams that share a block are its business.
+/// Cost: for a call on memory, the ranges lent and the uses noted on one; for a hand-over, streams squared.
 class sim_backend final : public backend {
  public:
   explicit sim_backend(const sim_options& settings = {});
   ~sim_backend() override;
 
+  // A call that is convicted of more than unfinished work, a block still out or the capacity is refused and changes
+  // nothing else: backend_failed where a capture is open, invalid_argument otherwise.
   [[nodiscard]] const char* name() const noexcept override { return "sim"; }
   [[nodiscard]] std::size_t granularity() const noexcept override;
   [[nodiscard]] status allocate(std::size_t bytes, stream on, void*& address) noexcept override;
@@ -54,26 +59,39 @@ class sim_backend final : public backend {
   /// unless the stream is busy or ordered after unfinished work of a busy one.
   void use(stream on, const void* address, std::uint64_t bytes);
 
-  /// The caller's block changed hands: whoever used the range before must be finished or ordered before
-  /// what `on` does with it from now on. Called by the test when the allocator hands the range out.
+  /// The allocator handed this block out for work on `on`: no part of it may be out already, and all work
+  /// on it so far must be finished or ordered before what `on` does from now on. Nothing for zero bytes.
   void handed_out(stream on, const void* address, std::uint64_t bytes);
 
-  /// All work on the stream, earlier or later, stays unfinished until finish() or a wait_event that needs it.
+  /// The engine is done with the block it was handed at `address`. Called before the allocator is told, since
+  /// from then on the range may go to the driver or, on another thread, to somebody else. Its work may be unfinished.
+  void handed_back(const void* address);
+
+  /// Something runs on the stream that does not end: it and all work there, earlier work too unless it was
+  /// seen to have finished, stays unfinished until finish(). A wait_event finishes what is before its event,
+  /// on every stream, and nothing later.
   void busy(stream on);
+  /// Nothing for a stream that is not busy.
   void finish(stream on);
 
-  /// Work that `later` enqueues from now on is ordered after what `earlier` has enqueued so far.
+  /// Work that `later` enqueues from now on is ordered after what `earlier` has enqueued so far. Where
+  /// `earlier` is in a capture, `later` joins it.
   void wait(stream later, stream earlier);
 
   /// A capture window on the stream: free, query_event, wait_event and query_memory are illegal for all
-  /// while any is open, allocate is illegal on the capturing stream.
+  /// while any is open, allocate is illegal on a stream of a capture. Ended with the stream it began with.
   void begin_capture(stream on);
   void end_capture(stream on);
 
   void set_others_bytes(std::uint64_t bytes);
 
   /// The nth call of this kind from now on (1: the next) answers `with`; with `persistent` all later ones too.
+  /// Of several plans for one call the latest decides; `ok` plans that it succeeds.
   void plan_fault(sim_call call, std::uint64_t nth, bool persistent, status with);
+
+  /// From now on about one in `one_in` calls of this kind answers `with`: which ones follows from `seed` and the
+  /// number of the call alone. Planned by number goes before by seed. 0 ends it.
+  void plan_faults_by_seed(sim_call call, std::uint64_t seed, std::uint64_t one_in, status with);
 
   /// A bound the test knows: lending beyond it, even for an instant, is a conviction.
   void set_capacity_bytes(std::uint64_t bytes);

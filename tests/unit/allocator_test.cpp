@@ -102,14 +102,27 @@ TEST(allocate, a_block_reused_for_less_keeps_its_true_size) {
   at.check();
 }
 
-TEST(allocate, streams_do_not_share_blocks) {
+TEST(allocate, idle_memory_in_partly_used_segments_stays_with_its_stream) {
   small_world at;
+  const block kept = at.get(4096, stream{1});
   const block first = at.get(4096, stream{1});
   at.put(first);
   const block other = at.get(4096, stream{2});
   EXPECT_NE(first.data(), other.data());
   EXPECT_EQ(at.now().misses, 2U);
   EXPECT_EQ(at.get(4096, stream{1}).data(), first.data());
+  at.put(kept);
+  at.check();
+}
+
+TEST(allocate, wholly_idle_memory_whose_work_has_finished_serves_any_stream) {
+  small_world at;
+  at.put(at.get(4096, stream{1}));
+  at.put(at.get(90 * mib, stream{1}));
+  (void)at.get(4096, stream{2});
+  (void)at.get(90 * mib, stream{2});
+  EXPECT_EQ(at.now().cross_stream_hits, 2U);
+  EXPECT_EQ(at.device.allocate_calls, 2U);
   at.check();
 }
 

@@ -247,7 +247,7 @@ TEST(threads, leases_unused_by_one_thread_are_there_for_another) {
     changed.wait(guard, [&] { return stage == 1; });
   }
   std::vector<block> pieces;
-  for (int i = 0; i < 31; ++i) pieces.push_back(at.get(2 * mib, stream{1}));
+  for (int i = 0; i < 32; ++i) pieces.push_back(at.get(2 * mib, stream{1}));
   for (const block& piece : pieces) at.put(piece);
   EXPECT_EQ(at.now().cached_bytes, 64 * mib);
   EXPECT_EQ(at.now().evictions, 0U);

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim_state.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace arcalloc {
+namespace {
+
+// Every address is aligned to this, whatever the granule.
+constexpr std::size_t alignment_min = 512;
+
+bool is_power_of_two(std::size_t value) { return value != 0 && (value & (value - 1)) == 0; }
+
+std::size_t alignment_for(std::size_t granule) {
+  return is_power_of_two(granule) ? std::max(granule, alignment_min) : alignment_min;
+}
+
+}  // namespace
+
+sim_backend::state::state(const sim_options& given) : settings(given), memory(alignment_for(given.granularity)) {
+  if (!is_power_of_two(settings.granularity)) {
+    judgement.convict("a granularity of ", settings.granularity, " is no power of two; 512 is used");
+    settings.granularity = alignment_min;
+  }
+}
+
+std::uint64_t sim_backend::state::free_bytes() const {
+  const std::uint64_t ours = settings.memory_bytes - std::min(settings.memory_bytes, settings.others_bytes);
+  return ours - std::min(ours, memory.lent_bytes());
+}
+
+bool sim_backend::state::legal_in_capture(const char* call) {
+  if (captures.empty()) return true;
+  judgement.convict(call, " while a capture is open on ", named(captures.begin()->second));
+  return false;
+}
+
+lent_range* sim_backend::state::freed_range(std::uint64_t begin, std::uint64_t bytes) {
+  const address_range said{begin, begin + bytes};
+  lent_range* const found = memory.starting_at(begin);
+  if (found == nullptr) {
+    if (memory.around({begin, begin + 1}) != nullptr) {
+      judgement.convict("free of ", named(said), ", which is inside a lent range and not its beginning");
+    } else if (memory.was_lent(begin)) {
+      judgement.convict("second free of ", named(said));
+    } else {
+      judgement.convict("foreign free of ", named(said), ", which was never lent");
+    }
+    return nullptr;
+  }
+  if (found->range.bytes() != bytes) {
+    judgement.convict("free with the wrong size: ", named(said), " for ", named(found->range));
+    return nullptr;
+  }
+  return found;
+}
+
+void sim_backend::state::judge_idle(lent_range& leaving) {
+  if (!leaving.blocks_out.empty()) {
+    judgement.convict("free of ", named(leaving.range), " while the block ", named(leaving.blocks_out.begin()->second),
+                      " is out");
+  }
+  for (const noted_use& use : leaving.uses) {
+    if (order.settled(use.work)) continue;
+    if (!order.finished(use.work)) {
+      judgement.convict("free of ", named(leaving.range), " with unfinished work of ", named(use.work.on), " on ",
+                        named(use.touched));
+      return;
+    }
+    order.settle(use.work);
+  }
+}
+
+const work_point* sim_backend::state::known_event(const char* call, event point) {
+  const auto number = static_cast<std::uint64_t>(point);
+  const auto found = events.find(number);
+  if (found != events.end()) return &found->second;
+  if (number != 0 && number <= last_event) {
+    judgement.convict(call, " of event ", number, ", which was dropped");
+  } else {
+    judgement.convict(call, " of event ", number, ", which was never recorded");
+  }
+  return nullptr;
+}
+
+void sim_backend::state::judge_overlap(const lent_range& around, const address_range& block) {
+  const auto after = around.blocks_out.lower_bound(block.begin);
+  const address_range* other = nullptr;
+  if (after != around.blocks_out.end() && after->second.overlaps(block)) other = &after->second;
+  if (after != around.blocks_out.begin() && std::prev(after)->second.overlaps(block)) other = &std::prev(after)->second;
+  if (other == nullptr) return;
+  judgement.convict("the block ", named(block), " is handed out over ", named(*other),
+                    ", which is out: handed_back was not called for it");
+}
+
+void sim_backend::state::judge_order(lent_range& around, const address_range& block, stream on) {
+  const work_point now = order.reached(on);
+  bool convicted = false;
+  const auto answered = [&](const noted_use& use) {
+    if (order.settled(use.work)) return true;
+    if (!use.touched.overlaps(block)) return false;
+    // Kept where order alone makes it right: the next owner may have another stream.
+    if (work_order::ordered_before(use.work, now)) return false;
+    if (order.finished(use.work)) {
+      order.settle(use.work);
+      return true;
+    }
+    if (!convicted) {
+      judgement.convict("the block ", named(block), " is handed to ", named(on), " before the work of ",
+                        named(use.work.on), " on ", named(use.touched), " is finished or ordered before it");
+    }
+    return convicted = true;
+  };
+  around.uses.erase(std::remove_if(around.uses.begin(), around.uses.end(), answered), around.uses.end());
+}
+
+}  // namespace arcalloc
