@@ -25,6 +25,7 @@ typedef struct device_in_c {
   arcalloc_status free_answer;
   arcalloc_status query_answer;
   bool lends_null;
+  bool event_is_zero;
   uint64_t misaligned_bytes;
 } device_in_c;
 

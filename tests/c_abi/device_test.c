@@ -202,6 +202,33 @@ static void an_answer_that_cannot_be_is_a_failure(void) {
   close_over(&at, &own);
 }
 
+static void an_event_of_zero_is_a_failure_and_the_block_stays(void) {
+  device_in_c own = {.size_bytes = 64 * mib, .event_is_zero = true};
+  world at = open_over(&own);
+  const arcalloc_block piece = must_allocate(at.memory, 8 * mib, 1);
+  CHECK_EQ(ARCALLOC_BACKEND_FAILED, arcalloc_deallocate_on(at.memory, piece, 2));
+  CHECK_EQ(1, counters_of(at.memory).blocks_live);
+  own.event_is_zero = false;
+  CHECK_OK(arcalloc_deallocate_on(at.memory, piece, 2));
+  CHECK_EQ(0, counters_of(at.memory).blocks_live);
+  close_over(&at, &own);
+}
+
+static void the_name_is_copied_as_far_as_it_fits(void) {
+  device_in_c own = {.size_bytes = 64 * mib};
+  char name[100];
+  memset(name, 'n', sizeof name - 1);
+  name[sizeof name - 1] = '\0';
+  arcalloc_backend backend = backend_of(&own);
+  backend.name = name;
+  arcalloc_device* device = NULL;
+  CHECK_OK(arcalloc_device_create(&backend, &device));
+  memset(name, 'x', sizeof name - 1);
+  CHECK_EQ(63, strlen(arcalloc_device_name(device)));
+  CHECK_EQ('n', arcalloc_device_name(device)[62]);
+  CHECK_OK(arcalloc_device_destroy(device));
+}
+
 static void a_device_that_will_not_say_gives_the_fallback(void) {
   device_in_c own = {.size_bytes = 64 * mib, .query_answer = -5};
   world at = open_over(&own);
@@ -237,6 +264,8 @@ void device_cases(void) {
   an_incomplete_device_is_refused();
   a_granule_that_segments_cannot_have_is_refused_with_the_allocator();
   an_answer_that_cannot_be_is_a_failure();
+  an_event_of_zero_is_a_failure_and_the_block_stays();
+  the_name_is_copied_as_far_as_it_fits();
   a_device_that_will_not_say_gives_the_fallback();
   a_device_stays_while_an_allocator_stands_on_it();
 }
