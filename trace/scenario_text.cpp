@@ -101,22 +101,22 @@ void parser::read(const scenario_line& line) {
   const scenario_word& first = line.words.front();
   const auto is_first = [&](const char* name) { return first.is(name); };
   if (std::any_of(std::begin(not_available), std::end(not_available), is_first)) {
-    words.refuse_at(first.column, quoted(first.text) + " is not available in this version");
+    words.refuse_at(first.column, word_text(first.text) + " is not available in this version");
   }
   const auto* const found =
       std::find_if(std::begin(verbs), std::end(verbs), [&](const verb& one) { return first.is(one.name); });
   if (found == std::end(verbs)) words.refuse_next("an operation");
   if (found->is_setting && !made_.operations.empty()) {
-    words.refuse_at(first.column,
-                    "expected an operation, found " + quoted(first.text) + ", which must precede the first operation");
+    words.refuse_at(first.column, "expected an operation, found " + word_text(first.text) +
+                                      ", which must precede the first operation");
   }
   expected_ = words.take_expected_status();
   words.keyword(found->name);
   (this->*found->read)(words);
   words.end();
   if (expected_ != status::ok && !found->has_status) {
-    words.refuse_at(line.words.back().column,
-                    "expected ok, found " + quoted(line.words.back().text) + ": " + quoted(first.text) + " always is");
+    words.refuse_at(line.words.back().column, "expected ok, found " + word_text(line.words.back().text) + ": " +
+                                                  word_text(first.text) + " always is");
   }
 }
 
@@ -144,14 +144,14 @@ void parser::read_device(word_cursor& words) {
     const auto size = size_from(one.value.text);
     const auto cost = count_from(one.value.text, microseconds_max);
     const auto refuse_value = [&](const std::string& expected) {
-      words.refuse_at(one.value.column, "expected " + expected + ", found " + quoted(one.value.text));
+      words.refuse_at(one.value.column, "expected " + expected + ", found " + word_text(one.value.text));
     };
     if (one.key == "others") {
       if (!size) refuse_value(a_size);
       if (running) add(words, act::set_others{*size});
       made_.device.others_bytes = running ? made_.device.others_bytes : *size;
     } else if (running) {
-      words.refuse_at(one.column, "expected others= after the first operation, found " + quoted(one.key));
+      words.refuse_at(one.column, "expected others= after the first operation, found " + word_text(one.key));
     } else if (one.key == "memory") {
       if (!size || *size == 0) refuse_value(a_size);
       made_.device.memory_bytes = *size;
@@ -163,7 +163,7 @@ void parser::read_device(word_cursor& words) {
       (one.key == "free_us" ? made_.device.free_ns : made_.device.allocate_ns) = *cost * 1000;
     } else {
       words.refuse_at(one.column,
-                      "expected memory, others, granularity, alloc_us or free_us, found " + quoted(one.key));
+                      "expected memory, others, granularity, alloc_us or free_us, found " + word_text(one.key));
     }
   } while (!words.at_end());
 }
@@ -174,7 +174,7 @@ void parser::read_option(word_cursor& words) {
     const assignment one = words.key_and_value("an option, as in cached_bytes_max=256MiB");
     const std::string& value = one.value.text;
     const auto refuse_value = [&](const std::string& expected) {
-      words.refuse_at(one.value.column, "expected " + expected + ", found " + quoted(value));
+      words.refuse_at(one.value.column, "expected " + expected + ", found " + word_text(value));
     };
     const auto size = size_from(value);
     if (one.key == "cached_bytes_max") {
@@ -197,17 +197,17 @@ void parser::read_option(word_cursor& words) {
       if (value != "0" && value != "1") refuse_value("0 or 1");
       (one.key == "enabled" ? chosen.enabled : chosen.oom_retry) = value == "1";
     } else if (one.key == "capture_miss" || one.key == "reserve_bytes") {
-      words.refuse_at(one.column, quoted(one.key) + " is not available in this version");
+      words.refuse_at(one.column, word_text(one.key) + " is not available in this version");
     } else {
       words.refuse_at(one.column, "expected cached_bytes_max, capacity_bytes, geometry, enabled or oom_retry, found " +
-                                      quoted(one.key));
+                                      word_text(one.key));
     }
   } while (!words.at_end());
 }
 
 void parser::read_environment(word_cursor& words) {
   assignment one = words.key_and_value("a variable, as in ARC_ALLOC_CACHE_MAX_MB=256");
-  if (!is_name(one.key)) words.refuse_at(one.column, "expected the name of a variable, found " + quoted(one.key));
+  if (!is_name(one.key)) words.refuse_at(one.column, "expected the name of a variable, found " + word_text(one.key));
   made_.environment.push_back({words.line(), std::move(one.key), std::move(one.value.text), expected_});
 }
 

@@ -112,7 +112,7 @@ std::vector<scenario_line> words_of(const std::string& file, std::string_view te
   return lines;
 }
 
-std::string quoted(std::string_view text) {
+std::string word_text(std::string_view text) {
   std::string shown("\"");
   for (const char c : text.substr(0, shown_bytes_max)) shown += is_control(c) ? '.' : c;
   shown += text.size() > shown_bytes_max ? "...\"" : "\"";

@@ -44,6 +44,6 @@ struct scenario_line {
 [[nodiscard]] std::vector<scenario_line> words_of(const std::string& file, std::string_view text);
 
 /// The word for a message: in quotes, cut short, control characters as points.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string word_text(std::string_view text);
 
 }  // namespace arcalloc::trace

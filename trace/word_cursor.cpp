@@ -44,7 +44,7 @@ const scenario_word& word_cursor::word(const char* expected) {
 }
 
 void word_cursor::keyword(const char* text) {
-  if (!next_is(text)) refuse_next(quoted(text));
+  if (!next_is(text)) refuse_next(word_text(text));
   ++next_;
 }
 
@@ -81,7 +81,7 @@ void word_cursor::end() {
 
 void word_cursor::refuse_last(const std::string& expected) const {
   const scenario_word& one = line_.words[next_ - 1];
-  refuse_at(one.column, "expected " + expected + ", found " + quoted(one.text));
+  refuse_at(one.column, "expected " + expected + ", found " + word_text(one.text));
 }
 
 void word_cursor::refuse_at(std::uint64_t column, const std::string& what) const {
@@ -93,7 +93,7 @@ void word_cursor::refuse_next(const std::string& expected) const {
   const bool any = next_ < line_.words.size();
   const std::uint64_t column = any ? line_.words[next_].column : line_.end_column;
   refuse_at(column,
-            "expected " + expected + ", found " + (any ? quoted(line_.words[next_].text) : "the end of the line"));
+            "expected " + expected + ", found " + (any ? word_text(line_.words[next_].text) : "the end of the line"));
 }
 
 }  // namespace arcalloc::trace
