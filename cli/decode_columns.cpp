@@ -156,6 +156,17 @@ std::string verdict_text(const decode_result& result) {
   return "Over " + count_text(result.request.session.tokens) + " tokens, " + text + ".";
 }
 
+std::vector<std::string> complaints(const decode_result& result) {
+  std::vector<std::string> lines;
+  for (const leg_result& leg : result.legs) {
+    if (!must_survive(leg.which) || leg.figures().completed) continue;
+    lines.push_back(std::string("leg ") + leg_name(leg.which) + " had to survive and did not: " + leg.figures().ended);
+  }
+  if (!result.tokens_equal) lines.push_back("tokens are not equal: " + result.token_difference);
+  if (!result.accounting.empty()) lines.push_back("accounting does not hold: " + result.accounting);
+  return lines;
+}
+
 std::string produced_text(const decode_result& result) {
   const leg_run* longest = nullptr;
   for (const leg_result& leg : result.legs) {

@@ -37,6 +37,9 @@ std::string accounting_text(const decode_result& result);
 /// The whole result in plain words: what `bounded` held and what `unbounded` kept.
 std::string verdict_text(const decode_result& result);
 
+/// What must not happen and did: a line each, for the top of the page and for stderr.
+std::vector<std::string> complaints(const decode_result& result);
+
 /// The text that the legs produced: of the first leg whose process told it. Bytes as the model made them.
 std::string produced_text(const decode_result& result);
 

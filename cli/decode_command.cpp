@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "command.hpp"
+#include "decode_columns.hpp"
 #include "decode_json.hpp"
 #include "decode_request.hpp"
 #include "decode_run.hpp"
@@ -164,6 +165,7 @@ exit_status run_decode(const std::vector<std::string>& words) {
   conclude(result);
 
   std::fputs(decode_table(result).c_str(), stdout);
+  for (const std::string& complaint : complaints(result)) print_error(complaint);
   if (!flags.report.empty()) write_result_file("--report", flags.report, page::decode_page(result));
   if (!flags.json.empty()) write_result_file("--json", flags.json, decode_json(result));
   return result.status;

@@ -195,7 +195,6 @@ class leg_follower {
     } else if (const auto* report = std::get_if<leg_report>(&*word)) {
       run_.report = *report;
       all_done_ = true;
-      if (run_.started) run_.seconds = seconds();
       if (peak_reset_) run_.resident_bytes_peak = resident_bytes_peak(process_.id());
       channel_.send("go");
     } else {
@@ -231,7 +230,7 @@ class leg_follower {
     last_tokens_ = done;
     last_cpu_ns_ = cpu;
     idle_samples_ = idle ? idle_samples_ + 1 : 0;
-    if (idle_samples_ >= watch_.idle_samples_most) {
+    if (idle_samples_ >= watch_.idle_samples_most && run_.death.empty()) {
       run_.death = "stuck: no token and no CPU time over " + std::to_string(idle_samples_) + " samples; killed";
       process_.kill_now();
     }
@@ -247,7 +246,6 @@ class leg_follower {
     if (!refusal_.empty()) throw command_failure{exit_status::bad_usage, refusal_};
     if (died || !run_.report) {
       if (run_.death.empty()) run_.death = death_text(how);
-      if (run_.started && !run_.report) run_.seconds = seconds();
       run_.report.reset();
       run_.tokens_done = board_.read();
       return;

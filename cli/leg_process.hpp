@@ -30,8 +30,7 @@ struct leg_run {
   std::optional<leg_report> report;  ///< nothing when the process died
   bool started = false;              ///< the decode steps began: decile 0 was sampled
   std::uint64_t tokens_done = 0;
-  double seconds = 0;                  ///< from decile 0 to the end, waiting included
-  std::vector<memory_sample> samples;  ///< at 2 Hz, decile 0 first
+  std::vector<memory_sample> samples;                                     ///< at 2 Hz, decile 0 first
   std::array<std::optional<std::uint64_t>, decile_count> decile_bytes{};  ///< resident, exact
   std::optional<std::uint64_t> resident_bytes_peak;                       ///< since decile 0
 };

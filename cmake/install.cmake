@@ -20,6 +20,18 @@ install(FILES "${PROJECT_BINARY_DIR}/arcalloc-config.cmake" "${PROJECT_BINARY_DI
 file(RELATIVE_PATH arcalloc_prefix_from_pc
   "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" arcalloc_prefix_from_pc "${arcalloc_prefix_from_pc}")
+# A C compiler that links the static library has to be told of the C++ runtime; a shared one knows of it.
+set(arcalloc_runtime "")
+foreach(library stdc++ c++)
+  if(library IN_LIST CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
+    string(APPEND arcalloc_runtime " -l${library}")
+  endif()
+endforeach()
+set(arcalloc_runtime_private "${arcalloc_runtime}")
+get_target_property(arcalloc_type arcalloc TYPE)
+if(NOT arcalloc_type STREQUAL "STATIC_LIBRARY")
+  set(arcalloc_runtime "")
+endif()
 configure_file(cmake/arcalloc.pc.in "${PROJECT_BINARY_DIR}/arcalloc.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/arcalloc.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 

@@ -206,6 +206,7 @@ class pool : private record_home {
   static constexpr std::uint32_t departed_max = 64;
   departed departed_[departed_max];
   std::uint32_t departed_next_ = 0;
+  std::uint64_t cached_bytes_max_wanted_ = 0;  ///< since the bound was set
   std::uint64_t measured_step_ = 0;
 };
 

@@ -186,7 +186,9 @@ void pool::end_step() noexcept {
 
 cap_arithmetic pool::read_cap() noexcept {
   const lock guard(mutex_);
-  return budget_.cap();
+  cap_arithmetic cap = budget_.cap();
+  cap.cached_bytes_max_wanted = cached_bytes_max_wanted_;
+  return cap;
 }
 
 failure_record pool::last_failure() noexcept {

@@ -241,12 +241,20 @@ void pool::note_eviction(const segment& gone) noexcept {
 }
 
 void pool::note_growth(std::uint64_t segment_bytes) noexcept {
-  for (departed& gone : departed_) {
-    if (gone.segment_bytes != segment_bytes || tally_.steps - gone.step > thrash_steps) continue;
-    gone = {};
-    ++tally_.thrash_evictions;
-    return;
-  }
+  const auto recent = [this](const departed& gone) {
+    return gone.segment_bytes != 0 && tally_.steps - gone.step <= thrash_steps;
+  };
+  departed* const back = std::find_if(departed_, departed_ + departed_max, [&](const departed& gone) {
+    return recent(gone) && gone.segment_bytes == segment_bytes;
+  });
+  if (back == departed_ + departed_max) return;
+  ++tally_.thrash_evictions;
+  // With room for what is idle now and for all that went lately, nothing would have had to go.
+  const claimed all(*this);
+  std::uint64_t wanted = sum(&thread_stats::idle_bytes);
+  for (const departed& gone : departed_) wanted += recent(gone) ? gone.segment_bytes : 0;
+  cached_bytes_max_wanted_ = std::max(cached_bytes_max_wanted_, wanted);
+  *back = {};
 }
 
 void pool::measure(lock& guard) noexcept {
@@ -273,6 +281,8 @@ void pool::measure(lock& guard) noexcept {
 bool pool::measure_due() const noexcept { return tally_.steps - measured_step_ >= measure_steps; }
 
 void pool::set_bound(lock& guard) noexcept {
+  cached_bytes_max_wanted_ = 0;
+  std::fill(departed_, departed_ + departed_max, departed{});  // what went under the old bound says nothing of the new
   if (bound_.mode == bound_mode::derived) return measure(guard);
   cap_arithmetic cap;
   const bool unbounded = bound_.mode == bound_mode::unbounded;

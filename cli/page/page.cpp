@@ -88,13 +88,7 @@ std::string header(const decode_result& result) {
   std::string out = "<header>\n<p class=\"kind\">arcalloc decode report, " + escaped(result.from.utc) + "</p>\n<h1>" +
                     escaped(page_title(result)) + "</h1>\n<p class=\"verdict\">" + escaped(verdict_text(result)) +
                     "</p>\n";
-  if (!result.tokens_equal) out += "<p class=\"bad\">Tokens: " + escaped(tokens_text(result)) + "</p>\n";
-  if (!result.accounting.empty()) out += "<p class=\"bad\">Accounting: " + escaped(accounting_text(result)) + "</p>\n";
-  for (const leg_result& leg : result.legs) {
-    if (!must_survive(leg.which) || leg.figures().completed) continue;
-    out += "<p class=\"bad\">" + escaped(leg_name(leg.which)) +
-           " had to survive and did not: " + escaped(leg.figures().ended) + "</p>\n";
-  }
+  for (const std::string& line : complaints(result)) out += "<p class=\"bad\">" + escaped(line) + "</p>\n";
   return out + key_figures(result) + "</header>\n";
 }
 

@@ -56,6 +56,8 @@ struct cap_arithmetic {
   std::uint64_t free_bytes = 0;
   std::uint64_t reserve_bytes = 0;
   status query = status::ok;  ///< what the last memory query answered
+  /// Where the cache thrashes: the bound that would have kept what was evicted and wanted again; else 0.
+  std::uint64_t cached_bytes_max_wanted = 0;
 };
 
 /// The last refusal by the ladder, term by term. Bytes.

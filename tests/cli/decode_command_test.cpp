@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -82,6 +83,7 @@ TEST(decode_command, bounded_running_out_of_memory_is_exit_status_4) {
     EXPECT_EQ(found.run.exit_status, 4) << leg;
     EXPECT_EQ(found.result["legs"][0]["outcome"], "device_out_of_memory") << leg;
     EXPECT_EQ(found.result["exit_status"], 4);
+    EXPECT_EQ(found.run.err.rfind("arcalloc: leg " + std::string(leg) + " had to survive and did not", 0), 0U);
   }
   EXPECT_EQ(decode_small({"--tokens", "100", "--device", device, "--legs", "unbounded,exact"}).run.exit_status, 0);
 }
@@ -235,6 +237,15 @@ TEST(decode_command, an_interrupted_run_leaves_no_leg_behind) {
     EXPECT_EQ(run.signal_number, number);
     EXPECT_TRUE(is_gone(*leg));
   }
+}
+
+TEST(decode_command, a_leg_ends_with_its_parent_however_that_ends) {
+  running_program program(long_decode("bounded"), {});
+  const auto leg = program.wait_for_leg();
+  ASSERT_TRUE(leg);
+  ::kill(program.id(), SIGKILL);
+  EXPECT_EQ(program.wait().signal_number, SIGKILL);
+  while (!is_gone(*leg)) ::sched_yield();
 }
 
 TEST(decode_command, a_leg_that_is_killed_is_reported_as_such) {

@@ -25,11 +25,11 @@ class made_up_kernel {
     write_file(folder_.file("proc/meminfo"), "MemTotal:  2000 kB\nMemFree: 10 kB\nMemAvailable:   1000 kB\n");
     write_file(folder_.file("proc/self/cgroup"), "4:memory:/elsewhere\n0::/a/b\n");
   }
-  void bound_group(const std::string& group, const std::string& most, std::uint64_t current, std::uint64_t inactive) {
+  void bound_group(const std::string& group, const std::string& most, std::uint64_t current, std::uint64_t droppable) {
     const std::string place = folder_.file("cgroup" + group);
     write_file(place + "/memory.max", most + "\n");
     write_file(place + "/memory.current", std::to_string(current) + "\n");
-    write_file(place + "/memory.stat", "anon 1\ninactive_file " + std::to_string(inactive) + "\n");
+    write_file(place + "/memory.stat", "anon 1\ninactive_file " + std::to_string(droppable) + "\n");
   }
   void remove(const std::string& name) { std::filesystem::remove(folder_.file(name)); }
   [[nodiscard]] std::optional<std::uint64_t> available() const { return available_bytes(files()); }

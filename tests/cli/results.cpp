@@ -45,17 +45,17 @@ leg_run completed_run(double ms, double growth_mib) {
   run.outcome = status::ok;
   run.started = true;
   run.tokens_done = made_up_tokens;
-  run.seconds = ms * made_up_tokens / 1000;
+  const double seconds = ms * made_up_tokens / 1000;
   for (std::size_t i = 0; i < decile_count; ++i) {
     const double share = static_cast<double>(i) / (decile_count - 1);
     run.decile_bytes[i] = start_bytes + static_cast<std::uint64_t>(share * growth_mib * static_cast<double>(mib));
-    run.samples.push_back({share * run.seconds, decile_tokens(i, made_up_tokens), *run.decile_bytes[i]});
+    run.samples.push_back({share * seconds, decile_tokens(i, made_up_tokens), *run.decile_bytes[i]});
   }
   leg_report report;
   report.outcome.tokens_done = made_up_tokens;
   for (std::uint64_t i = 0; i < made_up_tokens; ++i) report.outcome.tokens.push_back(static_cast<std::int32_t>(i % 7));
   report.outcome.text = "Once <b>upon</b> a time & \"so on\"";
-  report.outcome.decode_seconds = run.seconds;
+  report.outcome.decode_seconds = seconds;
   report.outcome.at_decode_start = made_up_counters(0, 0);
   report.outcome.at_half = made_up_counters(made_up_tokens / 2, 2);
   report.outcome.at_end = made_up_counters(made_up_tokens, 1);

@@ -34,11 +34,17 @@ class tiny_allocator {
     return hand_out(address, size, bytes, on);
   }
 
-  void note_use(void* address, stream on) { out_.at(address).users.push_back(on); }
+  // What is not out is refused: a broken one may have handed out an address twice.
+  void note_use(void* address, stream on) {
+    const auto found = out_.find(address);
+    if (found != out_.end()) found->second.users.push_back(on);
+  }
 
   virtual void put(void* address) {
-    piece back = out_.at(address);
-    out_.erase(address);
+    const auto found = out_.find(address);
+    if (found == out_.end()) return;
+    piece back = found->second;
+    out_.erase(found);
     for (const stream user : back.users) {
       event point{};
       if (device_.record_event(user, point) == status::ok) back.events.push_back({point, user});

@@ -181,19 +181,38 @@ TEST(ladder, a_driver_free_that_fails_leaves_a_stuck_segment_that_the_next_trim_
   at.check();
 }
 
-TEST(thrash, is_counted_when_the_bound_is_below_the_working_set) {
-  for (const auto& [cap, thrashes] : {std::pair{64 * mib, true}, std::pair{128 * mib, false}}) {
-    small_world at(capped(cap));
-    for (int step = 0; step < 20; ++step) {
-      const std::uint64_t sizes[] = {8, 2, 2, 8, 22, 64};
-      block pieces[6];
-      for (int i = 0; i < 6; ++i) pieces[i] = at.get(sizes[i] * mib);
-      for (const block& piece : pieces) at.put(piece);
-      at.memory->end_step();
-    }
-    EXPECT_EQ(at.now().thrash_evictions > 10, thrashes) << cap;
-    at.check();
+/// The working set of 106 MiB of the documentation, 20 steps of it.
+void run_working_set(small_world& at) {
+  for (int step = 0; step < 20; ++step) {
+    const std::uint64_t sizes[] = {8, 2, 2, 8, 22, 64};
+    block pieces[6];
+    for (int i = 0; i < 6; ++i) pieces[i] = at.get(sizes[i] * mib);
+    for (const block& piece : pieces) at.put(piece);
+    at.memory->end_step();
   }
+}
+
+TEST(thrash, is_counted_when_the_bound_is_below_the_working_set_and_says_which_would_do) {
+  small_world at(capped(64 * mib));
+  run_working_set(at);
+  EXPECT_GT(at.now().thrash_evictions, 10U);
+  const std::uint64_t wanted = at.memory->read_cap().cached_bytes_max_wanted;
+  EXPECT_GE(wanted, 106 * mib);
+  EXPECT_LE(wanted, 212 * mib);
+  ASSERT_EQ(at.memory->set_cached_bytes_max({bound_mode::explicit_bytes, wanted}), status::ok);
+  const std::uint64_t evictions = at.now().evictions;
+  run_working_set(at);
+  EXPECT_EQ(at.now().evictions, evictions) << "the bound it named does";
+  EXPECT_EQ(at.memory->read_cap().cached_bytes_max_wanted, 0U);
+  at.check();
+}
+
+TEST(thrash, is_not_seen_above_the_working_set) {
+  small_world at(capped(128 * mib));
+  run_working_set(at);
+  EXPECT_EQ(at.now().thrash_evictions, 0U);
+  EXPECT_EQ(at.memory->read_cap().cached_bytes_max_wanted, 0U);
+  at.check();
 }
 
 }  // namespace

@@ -133,6 +133,7 @@ struct hands_out_what_went_back : tiny_allocator {
   using tiny_allocator::tiny_allocator;
   void put(void* address) override {
     tiny_allocator::put(address);
+    if (idle_.empty()) return;
     wait_for(idle_.back());
     drop_events(idle_.back());
     give_back(idle_.back());
@@ -220,7 +221,7 @@ struct waits_in_a_capture : tiny_allocator {
 struct frees_in_a_capture : tiny_allocator {
   using tiny_allocator::tiny_allocator;
   void drain() override {
-    if (in_capture()) give_back(idle_.front());
+    if (in_capture() && !idle_.empty()) give_back(idle_.front());
     tiny_allocator::drain();
   }
 };

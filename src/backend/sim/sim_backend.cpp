@@ -2,6 +2,7 @@
 #include <arcalloc/sim_backend.hpp>
 
 #include <algorithm>
+#include <bit>
 
 #include "sim_state.hpp"
 
@@ -66,7 +67,7 @@ status sim_backend::allocate(std::size_t bytes, stream on, void*& address) noexc
       at.judgement.convict("allocate of ", bytes, " bytes makes ", at.memory.lent_bytes(),
                            " bytes lent, above the capacity of ", at.capacity_bytes);
     }
-    address = reinterpret_cast<void*>(fresh->range.begin);
+    address = std::bit_cast<void*>(fresh->range.begin);
     return status::ok;
   };
   const status answered = answer();
