@@ -33,6 +33,10 @@ void print(const std::string& file, const trace::scenario_result& result) {
   for (const trace::scenario_failure& failure : result.failed) {
     print_error(place_text(file, failure) + ": expected " + failure.expected + ", found " + failure.found);
   }
+  if (result.cached_bytes_max_wanted != 0) {
+    std::printf("%s: thrashes; a cached max of %s MiB would have kept what was wanted again\n", one_line(file).c_str(),
+                mib_text(result.cached_bytes_max_wanted).c_str());
+  }
   std::printf("%s: %s expectations, %s failed\n", one_line(file).c_str(),
               count_text(result.expectations_checked).c_str(), count_text(result.failed.size()).c_str());
 }
@@ -55,6 +59,7 @@ std::string json_of(const trace::scenario& what, const trace::scenario_result& r
                     {"expectations_checked", result.expectations_checked},
                     {"failed", failed},
                     {"warnings", result.warnings},
+                    {"cached_bytes_max_wanted", result.cached_bytes_max_wanted},
                     {"device_ns", result.device_ns},
                     {"counters", counters_json(result.last)}});
 }

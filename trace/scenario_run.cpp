@@ -128,6 +128,7 @@ scenario_result runner::run() {
   }
   if (memory_ == nullptr && !create(settings)) return result_;
   memory_->read_counters(result_.last);
+  result_.cached_bytes_max_wanted = memory_->read_cap().cached_bytes_max_wanted;
   result_.device_ns = device_.now_ns();
   finish();
   return std::move(result_);

@@ -22,10 +22,11 @@ struct scenario_failure {
 struct scenario_result {
   std::uint64_t expectations_checked = 0;  ///< `expect`, `same`, `differ`, and every answer of a call
   std::vector<scenario_failure> failed;
-  std::vector<std::string> warnings;  ///< of the settings
-  std::vector<std::string> reports;   ///< the step reports that ARC_ALLOC_CACHE_STATS asked for
-  counters last{};                    ///< after the last line, before what is live is freed
-  std::uint64_t device_ns = 0;        ///< on the device's clock, at that time
+  std::vector<std::string> warnings;          ///< of the settings
+  std::vector<std::string> reports;           ///< the step reports that ARC_ALLOC_CACHE_STATS asked for
+  counters last{};                            ///< after the last line, before what is live is freed
+  std::uint64_t cached_bytes_max_wanted = 0;  ///< the bound that would have avoided the thrash seen; 0: none seen
+  std::uint64_t device_ns = 0;                ///< on the device's clock, at that time
 
   [[nodiscard]] bool held() const { return failed.empty(); }
 };

@@ -124,6 +124,18 @@ TEST(scenario_run, warnings_and_step_reports_are_kept) {
   EXPECT_NE(result.warnings[0].find("UNBOUNDED"), std::string::npos) << result.warnings[0];
 }
 
+TEST(scenario_run, thrash_comes_with_the_bound_that_would_do) {
+  constexpr const char* step = "alloc A 64MiB\nalloc B 32MiB\nfree A\nfree B\nstep\n";
+  const std::string steps = std::string(step) + step + step + step;
+  const scenario_result small = run("option cached_bytes_max=64MiB\n" + steps + "expect thrash_evictions > 0");
+  EXPECT_TRUE(small.held());
+  EXPECT_GE(small.cached_bytes_max_wanted, std::uint64_t{96} << 20);
+  const std::string enough = std::to_string(small.cached_bytes_max_wanted);
+  const scenario_result large = run("option cached_bytes_max=" + enough + "\n" + steps + "expect evictions == 0");
+  EXPECT_TRUE(large.held());
+  EXPECT_EQ(large.cached_bytes_max_wanted, 0U);
+}
+
 TEST(scenario_run, faults_that_come_first_meet_the_creation) {
   EXPECT_TRUE(run("fault memory_info 1 backend_failed\nexpect cap_source == fallback").held());
   EXPECT_TRUE(run("expect hits == 0\nfault memory_info 1 backend_failed\nexpect cap_source == derived").held());
