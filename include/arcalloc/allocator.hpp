@@ -135,11 +135,12 @@ class allocator {
   void end_step() noexcept;
 
   /// Gives idle memory back until cached_bytes is at most `cached_bytes_target`, coldest first, and
-  /// no more than needed. Never waits: segments whose work has not finished stay. backend_failed when a driver free
-  /// failed: the segment is stuck, counted, and retried at the next trim.
+  /// no more than needed. Never waits: segments whose work has not finished stay. Where a driver free fails, its
+  /// status: the segment is stuck, counted, and retried at the next trim.
   [[nodiscard]] status trim(std::uint64_t cached_bytes_target) noexcept;
 
-  /// Gives back all idle memory, and waits for pending work to do so: cached_bytes is 0 afterwards.
+  /// Gives back all idle memory, and waits for pending work to do so: cached_bytes is 0 afterwards. As trim
+  /// where a driver free fails.
   [[nodiscard]] status drain() noexcept;
 
   /// Switches the cache on, or off with a drain. Blocks out at that moment stay valid.
