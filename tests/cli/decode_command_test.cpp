@@ -261,7 +261,7 @@ TEST(decode_command, a_leg_that_is_killed_is_reported_as_such) {
 
 TEST(decode_command, shows_progress_on_a_terminal_only) {
   const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-  ASSERT_GE(terminal, 0);
+  if (terminal < 0) GTEST_SKIP() << "this system has no pseudo-terminals (/dev/ptmx)";
   ASSERT_EQ(::grantpt(terminal), 0);
   ASSERT_EQ(::unlockpt(terminal), 0);
   const std::string name = ::ptsname(terminal);
