@@ -13,7 +13,9 @@ target_compile_options(arcalloc_flags INTERFACE
   $<$<BOOL:${ARCALLOC_WARNINGS_AS_ERRORS}>:-Werror>
   -fno-omit-frame-pointer)
 if(ARCALLOC_SANITIZE)
-  target_compile_options(arcalloc_flags INTERFACE -fsanitize=${ARCALLOC_SANITIZE} -fno-sanitize-recover=all)
+  # vptr checks need type information, which the library is built without.
+  target_compile_options(arcalloc_flags INTERFACE -fsanitize=${ARCALLOC_SANITIZE} -fno-sanitize=vptr
+                         -fno-sanitize-recover=all)
   target_link_options(arcalloc_flags INTERFACE -fsanitize=${ARCALLOC_SANITIZE})
 endif()
 

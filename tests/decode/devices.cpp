@@ -7,7 +7,7 @@ namespace arcalloc::decode {
 
 status refusing_backend::allocate(std::size_t bytes, stream on, void*& address) noexcept {
   if (++asked_ >= refuse_from_) return status::device_out_of_memory;
-  return host_.allocate(bytes, on, address);
+  return altered_host::allocate(bytes, on, address);
 }
 
 allocator_ptr make_allocator(backend& device, const options& settings) {

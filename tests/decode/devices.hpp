@@ -8,21 +8,40 @@
 
 namespace arcalloc::decode {
 
-/// A host device that refuses the n-th request for memory, counted from 1, and all after it.
-class refusing_backend final : public backend {
+/// A host device to derive from, for one that behaves otherwise in some call.
+class altered_host : public backend {
  public:
-  refusing_backend(std::uint64_t size_bytes, std::uint64_t refuse_from) noexcept
-      : host_(size_bytes), refuse_from_(refuse_from) {}
+  explicit altered_host(std::uint64_t size_bytes) noexcept : host_(size_bytes) {}
 
-  [[nodiscard]] const char* name() const noexcept override { return "refusing"; }
+  [[nodiscard]] const char* name() const noexcept override { return "altered"; }
   [[nodiscard]] std::size_t granularity() const noexcept override { return host_.granularity(); }
-  [[nodiscard]] status allocate(std::size_t bytes, stream on, void*& address) noexcept override;
+  [[nodiscard]] bool synchronous() const noexcept override { return true; }
+  [[nodiscard]] status allocate(std::size_t bytes, stream on, void*& address) noexcept override {
+    return host_.allocate(bytes, on, address);
+  }
   [[nodiscard]] status free(void* address, std::size_t bytes) noexcept override { return host_.free(address, bytes); }
   [[nodiscard]] status query_memory(memory_info& out) const noexcept override { return host_.query_memory(out); }
+  [[nodiscard]] status record_event(stream on, event& out) noexcept override { return host_.record_event(on, out); }
+  [[nodiscard]] status query_event(event point, bool& finished) noexcept override {
+    return host_.query_event(point, finished);
+  }
+  [[nodiscard]] status wait_event(event point) noexcept override { return host_.wait_event(point); }
+  void drop_event(event point) noexcept override { host_.drop_event(point); }
   [[nodiscard]] std::uint64_t lent_bytes() const noexcept { return host_.lent_bytes(); }
 
  private:
   host_backend host_;
+};
+
+/// Refuses the n-th request for memory, counted from 1, and all after it.
+class refusing_backend final : public altered_host {
+ public:
+  refusing_backend(std::uint64_t size_bytes, std::uint64_t refuse_from) noexcept
+      : altered_host(size_bytes), refuse_from_(refuse_from) {}
+
+  [[nodiscard]] status allocate(std::size_t bytes, stream on, void*& address) noexcept override;
+
+ private:
   std::uint64_t refuse_from_;
   std::uint64_t asked_ = 0;
 };

@@ -74,21 +74,15 @@ TEST_F(tensors, a_refusal_carries_the_status) {
 }
 
 /// A device that lends and does not take back.
-class keeping_backend final : public backend {
+class keeping_backend final : public altered_host {
  public:
-  [[nodiscard]] const char* name() const noexcept override { return "keeping"; }
-  [[nodiscard]] std::size_t granularity() const noexcept override { return host_.granularity(); }
-  [[nodiscard]] status allocate(std::size_t bytes, stream on, void*& address) noexcept override {
-    return host_.allocate(bytes, on, address);
-  }
+  keeping_backend() noexcept : altered_host(mebibyte) {}
   [[nodiscard]] status free(void* address, std::size_t bytes) noexcept override {
-    return keeps_ ? status::backend_failed : host_.free(address, bytes);
+    return keeps_ ? status::backend_failed : altered_host::free(address, bytes);
   }
-  [[nodiscard]] status query_memory(memory_info& out) const noexcept override { return host_.query_memory(out); }
   void keep(bool keeps) noexcept { keeps_ = keeps; }
 
  private:
-  host_backend host_{mebibyte};
   bool keeps_ = false;
 };
 
