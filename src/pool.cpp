@@ -186,7 +186,7 @@ void pool::count_refusal(status outcome) noexcept {
     case status::double_free:
       break;
   }
-  ARCALLOC_ASSERT(!"a request cannot end like this");
+  assertion_failed(__FILE__, __LINE__, "a request is not refused with ok, unknown_pointer or double_free");
 }
 
 status pool::acquire(std::uint64_t bytes, stream on, block_record*& out) noexcept {
