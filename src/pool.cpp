@@ -298,12 +298,15 @@ status pool::note_use(block_record* piece, const void* address, stream on) noexc
   return pending_.note(*found, on) ? status::ok : status::backend_failed;
 }
 
-std::uint64_t pool::latest_stamp(const claimed&) const noexcept {
-  std::uint64_t latest = std::max(epoch_, common_.stamp);
+std::uint64_t pool::level_stamps(const claimed&) noexcept {
+  // Above every stamp so far and not above any to come: what an event recorded now stands for.
+  epoch_ = std::max(epoch_, common_.stamp);
   for (const thread_record* at = records_.front(); at != nullptr; at = records_list::next(at)) {
-    latest = std::max(latest, at->stamp);
+    epoch_ = std::max(epoch_, at->stamp);
   }
-  return latest;
+  common_.stamp = ++epoch_;
+  for (thread_record* at = records_.front(); at != nullptr; at = records_list::next(at)) at->stamp = epoch_;
+  return epoch_;
 }
 
 void pool::apply_bypass() noexcept {

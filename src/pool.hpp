@@ -97,7 +97,7 @@ class pool : private record_home {
   static void retire_record(record_home& self, thread_record& record) noexcept;
   void apply_bypass() noexcept;
   void tick(thread_record& self) noexcept;
-  [[nodiscard]] std::uint64_t latest_stamp(const claimed& all) const noexcept;
+  [[nodiscard]] std::uint64_t level_stamps(const claimed& all) noexcept;
   [[nodiscard]] block_record* look_up(block_record* piece, const void* address) noexcept;
   [[nodiscard]] status check_free(const block_record* piece, const std::uint64_t* bytes) noexcept;
   void take_in(thread_record& self, block_record& piece, departures& leaving) noexcept;

@@ -167,10 +167,7 @@ void pool::end_step() noexcept {
     const lock guard(mutex_);
     const claimed all(*this);
     ++tally_.steps;
-    for (thread_record* at = records_.front(); at != nullptr; at = records_list::next(at)) {
-      epoch_ = std::max(epoch_, at->stamp);
-    }
-    for (thread_record* at = records_.front(); at != nullptr; at = records_list::next(at)) at->stamp = epoch_;
+    (void)level_stamps(all);  // coldness stays comparable across threads
     counters now;
     read(all, now);
     step_window_ = counters_between(step_start_, now);

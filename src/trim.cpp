@@ -48,7 +48,7 @@ void pool::obey_cached_max(lock& guard) noexcept {
 }
 
 bool pool::work_finished(const claimed& all, const segment& home) noexcept {
-  return works_.finished(home.on, home.idle_stamp, latest_stamp(all));
+  return works_.finished(home.on, home.idle_stamp, level_stamps(all));
 }
 
 segment* pool::coldest_idle(const claimed& all, stream_cache*& holder, when_busy busy) noexcept {
@@ -159,7 +159,7 @@ status pool::wait_for_work(lock& guard, stream on) noexcept {
   event point = event::none;
   {
     const claimed all(*this);
-    stamp = latest_stamp(all);
+    stamp = level_stamps(all);
     const status recorded = source_.device().record_event(on, point);
     if (recorded != status::ok) return recorded;
   }
