@@ -57,7 +57,7 @@ class owner_lock {
 [[nodiscard]] bool membarrier_works() noexcept;
 
 /// Every running thread of the process has passed a full memory barrier when this returns.
-/// Without membarrier only the caller has: then every owner_lock carries gate_fenced.
+/// Without membarrier nothing happens here: then every owner_lock carries gate_fenced.
 void all_pass_barrier(bool with_membarrier) noexcept;
 
 }  // namespace arcalloc::detail
