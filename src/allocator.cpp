@@ -70,7 +70,7 @@ status allocator::allocate(std::size_t bytes, stream on, block& out) noexcept {
     self->gate.leave();
   }
   block_record* piece = nullptr;
-  const status outcome = pool_->acquire(bytes, on, piece);
+  const status outcome = pool_->acquire(bytes, detail::identity_of(on), piece);
   if (outcome != status::ok) return outcome;
   out.address_ = piece->address;
   out.record_ = piece;
@@ -125,7 +125,8 @@ status allocator::deallocate(const block& piece) noexcept {
 
 status allocator::deallocate(const block& piece, stream on) noexcept {
   if (piece.record_ == nullptr) return status::ok;
-  return free_block(*pool_, piece.record_, {piece.address_, nullptr, &on});
+  const stream identity = detail::identity_of(on);
+  return free_block(*pool_, piece.record_, {piece.address_, nullptr, &identity});
 }
 
 status allocator::deallocate(void* address) noexcept {
@@ -135,7 +136,8 @@ status allocator::deallocate(void* address) noexcept {
 
 status allocator::deallocate(void* address, stream on) noexcept {
   if (address == nullptr) return status::ok;
-  return free_block(*pool_, nullptr, {address, nullptr, &on});
+  const stream identity = detail::identity_of(on);
+  return free_block(*pool_, nullptr, {address, nullptr, &identity});
 }
 
 status allocator::deallocate(void* address, std::size_t bytes) noexcept {
@@ -145,11 +147,17 @@ status allocator::deallocate(void* address, std::size_t bytes) noexcept {
 }
 
 status allocator::note_use(const block& piece, stream on) noexcept {
-  return piece.record_ == nullptr ? status::ok : pool_->note_use(piece.record_, piece.address_, on);
+  return piece.record_ == nullptr ? status::ok
+                                  : pool_->note_use(piece.record_, piece.address_, detail::identity_of(on));
 }
 
 status allocator::note_use(void* address, stream on) noexcept {
-  return address == nullptr ? status::ok : pool_->note_use(nullptr, address, on);
+  return address == nullptr ? status::ok : pool_->note_use(nullptr, address, detail::identity_of(on));
+}
+
+status allocator::end_stream(stream on) noexcept {
+  const stream identity = detail::identity_of(on);
+  return detail::is_former(identity) ? status::invalid_argument : pool_->end_stream(identity);
 }
 
 status allocator::begin_phase(phase next) noexcept {

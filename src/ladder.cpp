@@ -134,18 +134,28 @@ block_record* pool::from_other_stream(thread_record& self, const request& asked)
 }
 
 bool pool::adopt_across(const claimed& all, thread_record& self, const request& asked) noexcept {
+  const auto move = [&](stream_cache& former, segment& home) {
+    stream_cache* const own = cache_of(self, asked.on);
+    if (own == nullptr) return false;
+    former.drop(home);
+    home.on = asked.on;
+    own->take(home);
+    return true;
+  };
   const auto from = [&](thread_record& record) {
     for (stream_cache* at = record.caches.front(); at != nullptr; at = decltype(record.caches)::next(at)) {
       if (at->on() == asked.on) continue;
+      if (segment* const left = is_former(at->on()) && works_.finished(at->on(), 0, 0)
+                                    ? at->find_room(asked.class_index, asked.class_bytes, false)
+                                    : nullptr;
+          left != nullptr) {
+        // Nobody asks on that stream any more: its partly used segments are for all, too.
+        return move(*at, *left);
+      }
       for (segment* home = at->coldest_idle(); home != nullptr; home = stream_cache::warmer(home)) {
         if (!work_finished(all, *home)) break;  // nor has anything warmer of this stream
         if (!may_enter(*home, asked.class_bytes) || home->bytes < asked.class_bytes) continue;
-        stream_cache* const own = cache_of(self, asked.on);
-        if (own == nullptr) return false;
-        at->drop(*home);
-        home->on = asked.on;
-        own->take(*home);
-        return true;
+        return move(*at, *home);
       }
     }
     return false;

@@ -24,7 +24,9 @@ Node* take(Node*& spare, Node* Node::*chain, arena& memory) noexcept {
 
 pending::~pending() {
   for (noted_block* block = waiting_.front(); block != nullptr; block = deferred::next(block)) {
-    for (foreign_use* use = block->uses; use != nullptr; use = use->next) device_.drop_event(use->point);
+    for (foreign_use* use = block->uses; use != nullptr; use = use->next) {
+      if (use->point != event::none) device_.drop_event(use->point);
+    }
   }
 }
 
@@ -70,12 +72,14 @@ status pending::defer(block_record& piece) noexcept {
   noted_block* const block = find(piece);
   ARCALLOC_ASSERT(block != nullptr);
   for (foreign_use* use = block->uses; use != nullptr; use = use->next) {
+    if (is_former(use->on)) continue;
     const status outcome = device_.record_event(use->on, use->point);
     if (outcome == status::ok) {
       ++events_recorded_;
       continue;
     }
     for (foreign_use* done = block->uses; done != use; done = done->next) {
+      if (done->point == event::none) continue;
       device_.drop_event(done->point);
       done->point = event::none;
     }
@@ -89,16 +93,22 @@ status pending::defer(block_record& piece) noexcept {
   return status::ok;
 }
 
+bool pending::passed(foreign_use& use) noexcept {
+  if (use.point == event::none) return works_.finished(use.on, 0, 0);
+  bool finished = false;
+  if (device_.query_event(use.point, finished) != status::ok || !finished) return false;
+  device_.drop_event(use.point);
+  return true;
+}
+
 bool pending::passed(noted_block& block) noexcept {
   for (foreign_use** at = &block.uses; *at != nullptr;) {
     foreign_use* const use = *at;
-    bool finished = false;
     // A driver that cannot say leaves the use unfinished: the block stays pending, and is counted as such.
-    if (device_.query_event(use->point, finished) != status::ok || !finished) {
+    if (!passed(*use)) {
       at = &use->next;
       continue;
     }
-    device_.drop_event(use->point);
     *at = use->next;
     use->next = spare_uses_;
     spare_uses_ = use;
@@ -123,19 +133,44 @@ void pending::unlink(noted_block& block) noexcept {
   *at = block.next_in_bucket;
 }
 
+template <class Visit>
+void pending::for_each_use(Visit visit) const noexcept {
+  const auto of = [&](const noted_block& block) {
+    for (foreign_use* use = block.uses; use != nullptr; use = use->next) visit(*use);
+  };
+  for (const noted_block* block : buckets_) {
+    for (; block != nullptr; block = block->next_in_bucket) of(*block);
+  }
+  for (const noted_block* block = waiting_.front(); block != nullptr; block = deferred::next(block)) of(*block);
+}
+
+bool pending::is_used_on(stream on) const noexcept {
+  bool used = false;
+  for_each_use([&](const foreign_use& use) { used = used || use.on == on; });
+  return used;
+}
+
+void pending::rename(stream from, stream to) noexcept {
+  for_each_use([&](foreign_use& use) {
+    if (use.on == from) use.on = to;
+  });
+}
+
 void pending::wait_for_all() noexcept {
   for (noted_block* block : buckets_) {
     for (; block != nullptr; block = block->next_in_bucket) {
       for (foreign_use* use = block->uses; use != nullptr; use = use->next) {
         event point = event::none;
-        if (device_.record_event(use->on, point) != status::ok) continue;
+        if (is_former(use->on) || device_.record_event(use->on, point) != status::ok) continue;
         (void)device_.wait_event(point);
         device_.drop_event(point);
       }
     }
   }
   for (noted_block* block = waiting_.front(); block != nullptr; block = deferred::next(block)) {
-    for (foreign_use* use = block->uses; use != nullptr; use = use->next) (void)device_.wait_event(use->point);
+    for (foreign_use* use = block->uses; use != nullptr; use = use->next) {
+      if (use->point != event::none) (void)device_.wait_event(use->point);
+    }
   }
 }
 

@@ -5,10 +5,12 @@
 
 #include "arena.hpp"
 #include "segment.hpp"
+#include "stream_work.hpp"
 
 namespace arcalloc::detail {
 
-/// A use of a block on another stream than its own. `point` is recorded when the block is freed.
+/// A use of a block on another stream than its own. `point` is recorded when the block is freed; where the
+/// stream has ended by then, stream_works knows.
 struct foreign_use {
   stream on = default_stream;
   event point = event::none;
@@ -33,7 +35,8 @@ struct noted_block {
 /// Cost: an event per foreign use when the block is freed, a query per use when it is looked at.
 class pending {
  public:
-  pending(backend& device, arena& memory) noexcept : device_(device), memory_(memory) {}
+  pending(backend& device, arena& memory, stream_works& works) noexcept
+      : device_(device), memory_(memory), works_(works) {}
   ~pending();
   pending(const pending&) = delete;
   pending& operator=(const pending&) = delete;
@@ -44,6 +47,10 @@ class pending {
   /// Takes a noted block into the pending ones: records an event on every stream that used it. On
   /// failure the driver's status, and the block is live and noted as before.
   [[nodiscard]] status defer(block_record& piece) noexcept;
+
+  [[nodiscard]] bool is_used_on(stream on) const noexcept;
+  /// What was used on `from` counts as used on `to`.
+  void rename(stream from, stream to) noexcept;
 
   /// Asks for the block's unfinished uses, and drops what passed. True when none is left.
   [[nodiscard]] bool passed(noted_block& block) noexcept;
@@ -57,7 +64,8 @@ class pending {
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   [[nodiscard]] std::uint64_t events_recorded() const noexcept { return events_recorded_; }
 
-  /// Waits for every use, noted or pending, ignoring what the driver says: for the end of the pool.
+  /// Waits for every use, noted or pending, ignoring what the driver says: for the end of the pool, which waits
+  /// for ended streams itself.
   void wait_for_all() noexcept;
 
  private:
@@ -67,9 +75,13 @@ class pending {
   [[nodiscard]] noted_block*& bucket_of(const block_record& piece) noexcept;
   [[nodiscard]] noted_block* find(const block_record& piece) noexcept;
   void unlink(noted_block& block) noexcept;
+  template <class Visit>
+  void for_each_use(Visit visit) const noexcept;
+  [[nodiscard]] bool passed(foreign_use& use) noexcept;
 
   backend& device_;
   arena& memory_;
+  stream_works& works_;
   noted_block* buckets_[bucket_count] = {};
   noted_block* spare_blocks_ = nullptr;  // chained through next_in_bucket
   foreign_use* spare_uses_ = nullptr;

@@ -43,8 +43,8 @@ pool::pool(backend& device, const options& settings) noexcept
       source_(device, memory_),
       records_of_blocks_(memory_),
       dedicated_(memory_),
-      pending_(device, memory_),
       works_(device, memory_),
+      pending_(device, memory_, works_),
       bound_(settings.cached_bytes_max),
       enabled_(settings.enabled),
       cache_in_prefill_(settings.cache_in_prefill),
@@ -75,6 +75,9 @@ pool::~pool() {
   if (!source_.device().synchronous()) {
     lock guard(mutex_);
     pending_.wait_for_all();
+    for (std::uint64_t number = 1; number <= former_streams_; ++number) {
+      (void)wait_for_work(guard, former_stream(number));
+    }
     for (const segment* home = all_.front(); home != nullptr; home = segments::next(home)) {
       (void)wait_for_work(guard, home->on);
     }
@@ -115,9 +118,12 @@ thread_record* pool::own_record() noexcept {
 void pool::retire_record(record_home& self, thread_record& record) noexcept {
   pool& shared = static_cast<pool&>(self);
   const lock guard(shared.mutex_);
+  // Its own default stream goes with it. Where the driver cannot say how far that is, the memory stays under it.
+  if (const stream own = known_thread_stream(); own != default_stream) (void)shared.end(own);
   const claimed all(shared);
   shared.sample(all);
   record.in_use = false;
+  record.forget_recent();
   --shared.records_in_use_;
 }
 

@@ -38,7 +38,7 @@ struct free_order {
 ///
 /// Called by the allocator when a stream cache cannot answer; calls stream caches, the budget, the
 /// table and, without its mutex, the segment source. The ladder is in ladder.cpp, giving memory back
-/// in trim.cpp, readings of the counters in readings.cpp.
+/// in trim.cpp, streams that end in ended_streams.cpp, readings of the counters in readings.cpp.
 /// Concurrency: any thread. One mutex guards all of it and is never held across a driver call. Under
 /// the mutex the calling thread's own record may be touched as it is; any other only through `claimed`.
 /// Equations: budget.reserved = bytes of all segments in `all_`; each of them is idle, used, or leaving.
@@ -62,6 +62,7 @@ class pool : private record_home {
   [[nodiscard]] status acquire(std::uint64_t bytes, stream on, block_record*& out) noexcept;
   [[nodiscard]] status recycle(block_record* piece, const free_order& order) noexcept;
   [[nodiscard]] status note_use(block_record* piece, const void* address, stream on) noexcept;
+  [[nodiscard]] status end_stream(stream on) noexcept;
   [[nodiscard]] status begin_phase(phase next) noexcept;
   void end_step() noexcept;
   [[nodiscard]] status trim(std::uint64_t cached_bytes_target) noexcept;
@@ -104,6 +105,14 @@ class pool : private record_home {
   void put_back(block_record& piece, departures& leaving) noexcept;
   [[nodiscard]] bool one_thread() const noexcept { return records_in_use_ <= 1; }
   void count_refusal(status outcome) noexcept;
+
+  // ended_streams.cpp
+  [[nodiscard]] bool is_on(stream on) const noexcept;
+  [[nodiscard]] status end(stream on) noexcept;
+  [[nodiscard]] stream spare_former(const claimed& all) noexcept;
+  [[nodiscard]] stream_cache* common_cache(stream on) noexcept { return cache_of(common_, on); }
+  void rehome(const claimed& all, stream from, stream to, stream_cache& under) noexcept;
+  [[nodiscard]] status wait_for_former(lock& guard, stream former) noexcept;
 
   // readings.cpp
   void read(const claimed& all, counters& out) noexcept;
@@ -163,8 +172,8 @@ class pool : private record_home {
   block_table table_;
   budget budget_;
   dedicated_bins dedicated_;
-  pending pending_;
   stream_works works_;
+  pending pending_;
 
   // settings and phase
   cached_bound bound_;
@@ -188,8 +197,9 @@ class pool : private record_home {
   departures stuck_;
   bool beyond_lease_ = false;  ///< some record has more idle than its lease; obeyed before the call ends
   std::uint64_t drain_turn_ = 0;
-  std::uint64_t leaving_bytes_ = 0;  ///< detached, the driver has not answered yet
-  std::uint64_t single_blocks_ = 0;  ///< segments of one block, live or idle
+  std::uint64_t former_streams_ = 0;  ///< the highest number of a former stream so far
+  std::uint64_t leaving_bytes_ = 0;   ///< detached, the driver has not answered yet
+  std::uint64_t single_blocks_ = 0;   ///< segments of one block, live or idle
 
   // counts of the slow ways, gauges and peaks; see readings.cpp
   counters tally_{};

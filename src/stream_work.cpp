@@ -6,6 +6,11 @@
 
 namespace arcalloc::detail {
 
+namespace {
+// Stands for all that an ended stream ever did.
+constexpr std::uint64_t whole_past = UINT64_MAX;
+}  // namespace
+
 stream_works::~stream_works() {
   for (stream_work* work : buckets_) {
     for (; work != nullptr; work = work->next) {
@@ -42,9 +47,14 @@ void stream_works::ask(stream_work& work) noexcept {
 }
 
 bool stream_works::finished(stream on, std::uint64_t stamp, std::uint64_t now) noexcept {
-  if (device_.synchronous()) return true;
+  if (device_.synchronous() || on == former_stream(0)) return true;
   stream_work* const work = of(on);
   if (work == nullptr) return false;
+  if (is_former(on)) {
+    // Whatever is filed under it later was used before the stream ended.
+    if (work->waiters == 0) ask(*work);
+    return work->waiters == 0 && work->finished_stamp == whole_past;
+  }
   if (work->finished_stamp >= stamp) return true;
   ask(*work);
   if (work->finished_stamp >= stamp) return true;
@@ -56,6 +66,50 @@ bool stream_works::finished(stream on, std::uint64_t stamp, std::uint64_t now) n
   work->points[work->point_count++] = {point, now};
   ask(*work);
   return work->finished_stamp >= stamp;
+}
+
+status stream_works::end(stream on, stream former) noexcept {
+  stream_work* const before = of(on);
+  stream_work* const after = of(former);
+  if (before == nullptr || after == nullptr) return status::backend_failed;
+  event point = event::none;
+  const status recorded = device_.record_event(on, point);
+  if (recorded != status::ok) return recorded;
+  ++events_recorded_;
+  for (std::uint32_t i = 0; i < before->point_count; ++i) device_.drop_event(before->points[i].point);
+  before->point_count = 0;
+  after->finished_stamp = 0;
+  after->points[0] = {point, whole_past};
+  after->point_count = 1;
+  after->spare = false;
+  return status::ok;
+}
+
+void stream_works::make_spare(stream former) noexcept {
+  stream_work* const work = of(former);
+  ARCALLOC_ASSERT(work != nullptr && work->finished_stamp == whole_past && work->waiters == 0);
+  work->spare = true;
+}
+
+bool stream_works::is_spare(stream former) noexcept {
+  const stream_work* const work = of(former);
+  return work != nullptr && work->spare;
+}
+
+event stream_works::hold_point(stream former) noexcept {
+  stream_work* const work = of(former);
+  if (work == nullptr || work->point_count == 0) return event::none;
+  ++work->waiters;
+  return work->points[0].point;
+}
+
+void stream_works::let_go(stream former, bool passed) noexcept {
+  stream_work* const work = of(former);
+  ARCALLOC_ASSERT(work != nullptr && work->waiters > 0);
+  if (passed) work->finished_stamp = whole_past;
+  if (--work->waiters > 0 || work->finished_stamp != whole_past) return;
+  device_.drop_event(work->points[0].point);
+  work->point_count = 0;
 }
 
 void stream_works::learn_finished(stream on, std::uint64_t stamp) noexcept {

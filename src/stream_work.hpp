@@ -5,6 +5,7 @@
 
 #include "arena.hpp"
 #include "base.hpp"
+#include "stream_identity.hpp"
 
 namespace arcalloc::detail {
 
@@ -21,6 +22,8 @@ struct stream_work {
   std::uint64_t finished_stamp = 0;
   recorded points[points_max];  ///< oldest first
   std::uint32_t point_count = 0;
+  std::uint32_t waiters = 0;  ///< of an ended stream: threads that wait for its point, which must stay
+  bool spare = false;         ///< of an ended stream: finished, and nothing is filed under it
   stream_work* next = nullptr;
 };
 
@@ -44,6 +47,19 @@ class stream_works {
 
   /// The caller waited for an event recorded on `on` at `stamp`.
   void learn_finished(stream on, std::uint64_t stamp) noexcept;
+
+  /// The stream ends: its work so far is known as that of `former` from now on, by one event. On failure the
+  /// driver's status, and nothing has changed. Requires: is_former(former), with nothing filed under it.
+  [[nodiscard]] status end(stream on, stream former) noexcept;
+
+  /// What is filed under this former stream, whose work has finished, has been filed elsewhere.
+  void make_spare(stream former) noexcept;
+  [[nodiscard]] bool is_spare(stream former) noexcept;
+
+  /// The event of a former stream, for a caller that waits for it without a lock, and none where its work has
+  /// finished. It lives until let_go, which says whether the wait succeeded.
+  [[nodiscard]] event hold_point(stream former) noexcept;
+  void let_go(stream former, bool passed) noexcept;
 
   [[nodiscard]] std::uint64_t events_recorded() const noexcept { return events_recorded_; }
 

@@ -12,10 +12,11 @@ std::uint32_t bucket_of(stream on) noexcept {
 
 }  // namespace
 
-stream_cache* thread_record::find_in_buckets(stream on) noexcept {
+stream_cache* thread_record::find_in_buckets(stream said) noexcept {
+  const stream on = identity_of(said);
   for (stream_cache* at = buckets[bucket_of(on)]; at != nullptr; at = at->next_in_bucket) {
     if (at->on() != on) continue;
-    recent_stream = on;
+    recent_stream = said;
     recent_cache = at;
     return at;
   }

@@ -4,6 +4,7 @@
 #include "owner_lock.hpp"
 #include "stats.hpp"
 #include "stream_cache.hpp"
+#include "stream_identity.hpp"
 
 namespace arcalloc::detail {
 
@@ -28,14 +29,17 @@ struct alignas(128) thread_record {
   list_links<thread_record> in_pool{};
   bool in_use = false;  ///< a thread owns it
 
-  /// The cache of this stream, or null. Owner inside the gate, or under the pool's mutex.
+  /// The cache of this stream, or null. Owner inside the gate, or under the pool's mutex; the owner alone may
+  /// say per_thread_stream.
   [[nodiscard]] stream_cache* find(stream on) noexcept {
     if (recent_cache != nullptr && recent_stream == on) [[likely]]
       return recent_cache;
     return find_in_buckets(on);
   }
-  [[nodiscard]] stream_cache* find_in_buckets(stream on) noexcept;
+  [[nodiscard]] stream_cache* find_in_buckets(stream said) noexcept;
   void add(stream_cache& fresh) noexcept;
+  /// For its next owner, to whom per_thread_stream means another stream.
+  void forget_recent() noexcept { recent_cache = nullptr; }
 };
 
 }  // namespace arcalloc::detail

@@ -155,6 +155,7 @@ status pool::send_off(lock& guard, departures& leaving, because why) noexcept {
 }
 
 status pool::wait_for_work(lock& guard, stream on) noexcept {
+  if (is_former(on)) return wait_for_former(guard, on);
   std::uint64_t stamp = 0;
   event point = event::none;
   {
@@ -186,6 +187,10 @@ void pool::wait_for_pending(lock& guard, noted_block& block) noexcept {
   block.waited_for = true;
   for (const foreign_use* use = block.uses; use != nullptr; use = use->next) {
     const event point = use->point;
+    if (point == event::none) {
+      (void)wait_for_former(guard, use->on);
+      continue;
+    }
     ++tally_.waits;
     guard.unlock();
     // If the wait fails the use stays unfinished, and the block pending: nothing is handed out early.

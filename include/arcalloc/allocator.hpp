@@ -128,6 +128,13 @@ class allocator {
   /// The same, and `invalid_argument` unless the block was requested with exactly `bytes`.
   [[nodiscard]] status deallocate(void* address, std::size_t bytes) noexcept;
 
+  /// Says that the stream goes away: called before the driver destroys it, after the last work was enqueued there.
+  /// Its memory, idle, live and to come, is for every other stream once that work has finished, and the value
+  /// `on` may mean another stream from now on. Blocks still out are freed without naming a stream. Costs one
+  /// event; never waits. On the driver's failure its status, and nothing has changed: the stream has not ended.
+  /// A thread's own default stream ends by itself when the thread exits.
+  [[nodiscard]] status end_stream(stream on) noexcept;
+
   /// Enters a phase; see enter_phase for what happens. Entering the current phase does nothing.
   [[nodiscard]] status begin_phase(phase next) noexcept;
 

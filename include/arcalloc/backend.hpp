@@ -9,10 +9,19 @@
 namespace arcalloc {
 
 /// A queue of work on the device. Two values that compare equal are one stream; 0 is the default
-/// stream. The allocator never dereferences it.
+/// stream. The allocator never dereferences it. Values with the highest bit set are the allocator's own:
+/// a backend may meet them, and an engine gets them from this_thread_stream only.
 enum class stream : std::uint64_t {};
 
 inline constexpr stream default_stream{0};
+
+/// The calling thread's own default stream, for devices where each thread has one (CUDA's
+/// CU_STREAM_PER_THREAD): the same value in two threads means two streams.
+inline constexpr stream per_thread_stream{UINT64_MAX};
+
+/// What per_thread_stream means on the calling thread, as a value that means the same on every thread
+/// and is never used for another one. A backend sees this one.
+[[nodiscard]] stream this_thread_stream() noexcept;
 
 /// What the driver says about the device's memory, in bytes, now.
 struct memory_info {

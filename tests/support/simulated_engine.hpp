@@ -23,8 +23,9 @@ class simulated_engine {
   status try_get(std::uint64_t bytes, stream on, block& piece) {
     const status outcome = memory->allocate(bytes, on, piece);
     if (outcome == status::ok) {
-      device.handed_out(on, piece.data(), bytes);
-      device.use(on, piece.data(), bytes);
+      const stream meant = on == per_thread_stream ? this_thread_stream() : on;
+      device.handed_out(meant, piece.data(), bytes);
+      device.use(meant, piece.data(), bytes);
     }
     return outcome;
   }
