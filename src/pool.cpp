@@ -125,6 +125,8 @@ void pool::retire_record(record_home& self, thread_record& record) noexcept {
   record.in_use = false;
   record.forget_recent();
   --shared.records_in_use_;
+  // The marks of the thread that is left began while others came and went: they say nothing of the sum.
+  if (shared.one_thread()) shared.restart_marks(all);
 }
 
 stream_cache* pool::cache_of(thread_record& owner, stream on) noexcept {

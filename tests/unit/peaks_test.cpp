@@ -2,7 +2,9 @@
 // Peaks are exact on one thread: a model that looks after every call agrees to the byte.
 #include <gtest/gtest.h>
 
+#include <latch>
 #include <random>
+#include <thread>
 
 #include "small_world.hpp"
 
@@ -78,6 +80,28 @@ TEST(peaks, a_reset_keeps_the_live_totals_and_resets_nothing_else) {
     EXPECT_EQ(before.*fields[i].value, after.*fields[i].value) << fields[i].name;
   }
   at.put(kept);
+  at.check();
+}
+
+TEST(peaks, of_the_thread_that_is_left_do_not_reach_back_to_when_there_were_two) {
+  small_world at;
+  at.put(at.get(64 * kib));
+  std::latch there{1};
+  std::latch enough{1};
+  std::thread other([&] {
+    at.put(at.get(kib));
+    there.count_down();
+    enough.wait();
+  });
+  there.wait();
+  at.put(at.get(64 * kib));
+  at.memory->reset_peaks();
+  enough.count_down();
+  other.join();
+  const counters after = at.now();
+  EXPECT_EQ(after.requested_bytes_peak, 0U);
+  EXPECT_EQ(after.allocated_bytes_peak, 0U);
+  EXPECT_EQ(after.slack_bytes_peak, 0U);
   at.check();
 }
 
