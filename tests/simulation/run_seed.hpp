@@ -1,31 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <gtest/gtest.h>
-#include <arcalloc/version.hpp>
-
 #include <cstdint>
-#include <cstdlib>
-#include <string>
 
 #include "simulation.hpp"
 
 namespace arcalloc::testing {
 
-/// Simulates a seed twice: clean, and the second run makes the same calls and gets the same answers.
-inline void run_seed(std::uint64_t seed, std::uint64_t steps) {
-  const simulation_result first = simulate(seed, steps);
-  ASSERT_TRUE(first.violation.empty()) << first.violation << "\nagain: ARCALLOC_SIMULATION_SEED=" << seed
-                                       << " ARCALLOC_SIMULATION_STEPS=" << steps
-                                       << " simulation_tests --gtest_filter=simulation.the_seed_of_the_environment";
-  const simulation_result second = simulate(seed, steps);
-  ASSERT_EQ(first.history_hash, second.history_hash) << "seed " << seed << " is not one run";
-}
+/// Simulates a seed twice, for a test: clean, and the second run makes the same calls and gets the same answers. Where
+/// it is not, the test fails with the way to run the seed again, and with a scenario file of what is left when
+/// it is shrunk. A crash names its seed, too; run again by itself, it is shrunk as well.
+void run_seed(std::uint64_t seed, std::uint64_t steps);
+
+/// The same in a process of its own first, so that a crash fails the test as any other violation does.
+void run_seed_apart(std::uint64_t seed, std::uint64_t steps);
 
 /// Seeds follow the commit, so that every commit looks somewhere else, and each can be run again.
-inline std::uint64_t first_seed() {
-  const std::string commit = built_as().commit;
-  return commit.size() < 8 ? 1 : std::strtoull(commit.substr(0, 8).c_str(), nullptr, 16) % 1000000007U;
-}
+[[nodiscard]] std::uint64_t first_seed();
 
 }  // namespace arcalloc::testing

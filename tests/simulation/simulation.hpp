@@ -2,21 +2,24 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
+
+#include "plan.hpp"
 
 namespace arcalloc::testing {
 
-/// What one simulated run came to.
+/// What one run came to.
 struct simulation_result {
-  std::string violation;           ///< empty: clean; else what broke, with seed and step
-  std::uint64_t history_hash = 0;  ///< over every device call and answer
-  std::uint64_t steps = 0;
+  std::string violation;           ///< empty: clean; else what broke first
+  std::size_t played = 0;          ///< operations; the violation is of the last one, or came when all was over
+  bool at_the_end = false;         ///< the violation came when everything was freed and drained
+  std::uint64_t history_hash = 0;  ///< over every answer, and every device call and its answer
+  std::vector<std::optional<status>> answers;  ///< to each operation played
 };
 
-/// One seed, one run: an engine with several streams over a simulated device, its mix of calls drawn
-/// from the seed (swarm weights), with driver faults, other processes' memory and bounds that change.
-/// After every step the device's verdict and the counters are checked; every segment is walked after
-/// every step while at most 64 blocks are live, and every 64 steps above.
-simulation_result simulate(std::uint64_t seed, std::uint64_t steps);
+/// Plays a plan, on the calling thread where it has one actor, else on a thread for each.
+[[nodiscard]] simulation_result run_plan(const plan& of);
 
 }  // namespace arcalloc::testing

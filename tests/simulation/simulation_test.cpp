@@ -38,7 +38,8 @@ TEST(simulation, the_seed_of_the_environment) {
   const char* const seed = std::getenv("ARCALLOC_SIMULATION_SEED");
   if (seed == nullptr) GTEST_SKIP() << "ARCALLOC_SIMULATION_SEED is not set: there is no failure to run again";
   const char* const steps = std::getenv("ARCALLOC_SIMULATION_STEPS");
-  run_seed(std::strtoull(seed, nullptr, 10), steps == nullptr ? 10000 : std::strtoull(steps, nullptr, 10));
+  testing::run_seed_apart(std::strtoull(seed, nullptr, 10),
+                          steps == nullptr ? 10000 : std::strtoull(steps, nullptr, 10));
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 #include "audit.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
-#include <set>
 #include <sstream>
 
 #include "pool.hpp"
@@ -11,6 +11,9 @@
 namespace arcalloc::detail {
 
 struct auditor {
+  // record_store keeps arrays of up to 128.
+  static constexpr std::size_t records_max = 128;
+
   const pool& subject;
   testing::audit_result found{};
 
@@ -32,9 +35,13 @@ struct auditor {
   }
 
   void walk_run(const segment& home, const run& at) {
-    std::set<const block_record*> idle;
+    if (at.count > records_max) return violation("a run has ", at.count, " blocks");
+    std::array<bool, records_max> in_list{};
     for (const block_record* piece = at.idle; piece != nullptr; piece = piece->next_idle) {
-      if (!idle.insert(piece).second) return violation("idle list of a run is circular");
+      if (piece < at.records || piece >= at.records + at.count) return violation("an idle list leaves its run");
+      bool& seen = in_list[static_cast<std::size_t>(piece - at.records)];
+      if (seen) return violation("idle list of a run is circular");
+      seen = true;
       if (piece->requested_bytes != 0) violation("a live block is in an idle list");
     }
     std::uint32_t used = 0;
@@ -56,7 +63,7 @@ struct auditor {
         found.slack_bound_bytes += std::max(segment_bytes_min, run_share_max * at.block_bytes) - at.block_bytes;
       } else {
         ++found.blocks_idle;
-        if (home.use == segment_use::shared && idle.count(&piece) == 0) violation("an idle block is in no list");
+        if (home.use == segment_use::shared && !in_list[i]) violation("an idle block is in no list");
       }
     }
     if (used != at.used) violation("run says ", at.used, " used, walk says ", used);
@@ -124,6 +131,13 @@ struct auditor {
     if (idle > record.lease_bytes) violation("idle ", idle, " above its lease ", record.lease_bytes);
   }
 
+  [[nodiscard]] testing::block_reading read_block(const void* address) const {
+    const segment* const home = subject.table_.find(address);
+    const block_record* const piece = home == nullptr ? nullptr : record_at(*home, address);
+    if (piece == nullptr) return {};
+    return {piece->requested(), piece->home->block_bytes, static_cast<std::uint64_t>(home->on)};
+  }
+
   void walk_records() {
     std::uint64_t leased = subject.common_.lease_bytes;
     for (const thread_record* at = subject.records_.front(); at != nullptr; at = pool::records_list::next(at)) {
@@ -146,10 +160,19 @@ audit_result audit(const allocator& subject) {
   return walker.found;
 }
 
+block_reading read_block(const allocator& subject, const void* address) {
+  return detail::auditor{detail::auditor::pool_of(subject)}.read_block(address);
+}
+
 std::vector<std::string> check_invariants(const allocator& subject) {
-  audit_result walk = audit(subject);
   counters said;
   subject.read_counters(said);
+  std::vector<std::string> found = disagreements(audit(subject), said);
+  if (said.reserved_bytes_peak > said.capacity_bytes) found.emplace_back("I2: reserved was above capacity");
+  return found;
+}
+
+std::vector<std::string> disagreements(audit_result walk, const counters& said) {
   const auto equal = [&](const char* what, std::uint64_t counter, std::uint64_t walked) {
     if (counter == walked) return;
     walk.violations.push_back(std::string(what) + ": counter " + std::to_string(counter) + ", walk " +
@@ -169,7 +192,6 @@ std::vector<std::string> check_invariants(const allocator& subject) {
   equal("requests (I3)", said.requests, said.hits + said.misses + said.bypassed + said.failed);
   if (said.cached_bytes > said.cached_bytes_max) walk.violations.push_back("I2: cached above cached max");
   if (said.reserved_bytes > said.capacity_bytes) walk.violations.push_back("I2: reserved above capacity");
-  if (said.reserved_bytes_peak > said.capacity_bytes) walk.violations.push_back("I2: reserved was above capacity");
   if (walk.slack_bytes > walk.slack_bound_bytes) walk.violations.push_back("slack above its structural bound");
   for (const auto& [value, peak] : {std::pair{said.requested_bytes, said.requested_bytes_peak},
                                     {said.allocated_bytes, said.allocated_bytes_peak},

@@ -27,7 +27,20 @@ struct audit_result {
 /// Walks without using any counter. Requires quiescence: no other thread is in a call.
 [[nodiscard]] audit_result audit(const allocator& subject);
 
-/// audit(), and I1, I2 and I3 of the counters against it. Every disagreement is a line.
+/// The counters, read at the time of the walk, against it. Every disagreement is a line, after those of the walk.
+[[nodiscard]] std::vector<std::string> disagreements(audit_result walk, const counters& said);
+
+/// What the bookkeeping says of the block that starts at an address. All 0 where none does; nothing requested where it
+/// is idle or pending.
+struct block_reading {
+  std::uint64_t requested_bytes = 0;
+  std::uint64_t block_bytes = 0;
+  std::uint64_t on = 0;  ///< the stream of its segment
+};
+[[nodiscard]] block_reading read_block(const allocator& subject, const void* address);
+
+/// audit(), and I1, I2 and I3 of the counters against it. Every disagreement is a line. For a capacity that
+/// was never lowered: the peak of reserved is held against it.
 [[nodiscard]] std::vector<std::string> check_invariants(const allocator& subject);
 
 }  // namespace arcalloc::testing

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each operation does, and what may come of it. The judgement after every operation is in judging.cpp.
+#include "player.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace arcalloc::testing {
+
+namespace {
+
+constexpr std::uint64_t streams_max = 8;
+
+bool is_exhaustion(status outcome) {
+  return outcome == status::device_out_of_memory || outcome == status::capacity_exceeded;
+}
+
+}  // namespace
+
+player::player(const plan& of) : plan_(of), device_(of.device), model_(of) {
+  if (of.settings.capacity_bytes != 0) device_.set_capacity_bytes(of.settings.capacity_bytes);
+  allocator* raw = nullptr;
+  claim(allocator::create(device_, of.settings, raw) == status::ok, "create was refused");
+  memory_.reset(raw);
+  if (memory_ != nullptr) at_step_ = last_ = read();
+}
+
+void player::play(const operation& next, bool judged) {
+  if (!violation_.empty()) return;
+  answers_.emplace_back();
+  faults_.begin(device_);
+  carry_out(next);
+  model_.note_peaks();
+  if (judged) {
+    judge();
+  } else {
+    model_.note_no_walk();
+  }
+  const std::uint64_t answer = answers_.back() ? 1 + static_cast<std::uint64_t>(*answers_.back()) : 0;
+  answers_hash_ = answers_hash_ * 31 + answer;
+}
+
+/// One line for each kind.
+void player::carry_out(const operation& next) {
+  switch (next.what) {
+    case act::allocate:
+      return allocate(next);
+    case act::free_block:
+      return free_block(next);
+    case act::use:
+      return use(next);
+    case act::busy:
+      busy_.insert(next.on);
+      return device_.busy(next.on);
+    case act::finish:
+      busy_.erase(next.on);
+      return device_.finish(next.on);
+    case act::wait:
+      return device_.wait(next.on, next.before);
+    case act::end_step:
+      return end_step();
+    case act::begin_phase:
+      model_.began(static_cast<phase>(next.how));
+      expect_ok("begin_phase", memory_->begin_phase(static_cast<phase>(next.how)));
+      return claim(memory_->current_phase() == static_cast<phase>(next.how), "the phase is another");
+    case act::trim:
+      return trim(next.bytes);
+    case act::drain:
+      return drain();
+    case act::set_cached_max: {
+      const cached_bound bound{static_cast<bound_mode>(next.how), next.bytes, false};
+      model_.set_cached_max(bound);
+      return expect_ok("set_cached_bytes_max", memory_->set_cached_bytes_max(bound));
+    }
+    case act::set_capacity:
+      return set_capacity(next.bytes);
+    case act::set_enabled:
+      return set_enabled(next.how != 0);
+    case act::set_others:
+      return device_.set_others_bytes(next.bytes);
+    case act::plan_fault:
+      faults_.plan(device_, next.fault);
+      return device_.plan_fault(next.fault.call, next.fault.nth, next.fault.persistent, next.fault.with);
+    case act::misuse:
+      return misuse(next);
+    case act::reset_peaks:
+      model_.reset_peaks();
+      return memory_->reset_peaks();
+    case act::end_actor:
+      return;  // whoever plays ends the thread
+  }
+}
+
+void player::expect_ok(const char* call, status outcome) {
+  answers_.back() = outcome;
+  faults_.end(device_);
+  if (outcome == status::ok || faults_.met()) return;
+  violate(std::string(call).append(" was refused with ").append(status_name(outcome)));
+}
+
+void player::allocate(const operation& next) {
+  if (model_.find_live(next.block) != nullptr) return;
+  engine_block fresh{{}, 0, next.bytes, 0, next.on, true};
+  const status outcome = memory_->allocate(next.bytes, next.on, fresh.piece);
+  if (outcome == status::ok && next.bytes != 0) {
+    answers_.back() = outcome;
+    device_.handed_out(next.on, fresh.piece.data(), next.bytes);
+    device_.use(next.on, fresh.piece.data(), next.bytes);
+    fresh.begin = reinterpret_cast<std::uint64_t>(fresh.piece.data());
+    fresh.true_bytes = read_block(*memory_, fresh.piece.data()).block_bytes;
+    expect_nothing_wrong(model_.allocated(next.block, fresh));
+    return;
+  }
+  if (next.bytes == 0) return expect_ok("a request of nothing", outcome);
+  model_.refused_request(outcome);
+  claim(fresh.piece.data() == nullptr, "a refused request handed something out");
+  if (is_exhaustion(outcome)) {
+    answers_.back() = outcome;
+  } else {
+    expect_ok("a request", outcome);
+  }
+  judge_failure(next, outcome);
+}
+
+status player::deallocate(const engine_block& known, way how, stream on) {
+  void* const address = known.piece.data();
+  switch (how) {
+    case way::handle:
+      return memory_->deallocate(known.piece);
+    case way::pointer:
+      return memory_->deallocate(address);
+    case way::pointer_and_bytes:
+      return memory_->deallocate(address, known.requested_bytes);
+    case way::handle_on:
+      return memory_->deallocate(known.piece, on);
+    case way::pointer_on:
+      return memory_->deallocate(address, on);
+  }
+  return status::ok;
+}
+
+void player::free_block(const operation& next) {
+  const engine_block* const found = model_.find_live(next.block);
+  if (found == nullptr) return;
+  const engine_block known = *found;
+  const auto how = static_cast<way>(next.how);
+  const bool says_stream = how == way::handle_on || how == way::pointer_on;
+  // Work that only the free itself tells of.
+  if (says_stream) device_.use(next.on, known.piece.data(), known.requested_bytes);
+  device_.handed_back(known.piece.data());
+  const status outcome = deallocate(known, how, next.on);
+  expect_ok("free", outcome);
+  // Refused, or only stuck on its way to the driver: what the block's record says tells.
+  if (outcome == status::ok || read_block(*memory_, known.piece.data()).requested_bytes == 0) {
+    return model_.freed(next.block);
+  }
+  finish_streams();
+  device_.handed_out(known.on, known.piece.data(), known.requested_bytes);
+}
+
+void player::use(const operation& next) {
+  const engine_block* const known = model_.find_live(next.block);
+  if (known == nullptr) return;
+  device_.use(next.on, known->piece.data(), known->requested_bytes);
+  expect_ok("note_use",
+            next.how == 0 ? memory_->note_use(known->piece, next.on) : memory_->note_use(known->piece.data(), next.on));
+}
+
+void player::trim(std::uint64_t target) {
+  expect_ok("trim", memory_->trim(target));
+  if (!busy_.empty() || faults_.met()) return;
+  claim(read().cached_bytes <= target, "trim left more than it was to, and no stream was busy");
+}
+
+void player::drain() {
+  expect_ok("drain", memory_->drain());
+  if (faults_.met()) return;
+  const counters left = read();
+  claim(left.cached_bytes == 0 && left.pending_bytes == 0, "a drain left cached or pending bytes");
+}
+
+void player::set_capacity(std::uint64_t bytes) {
+  const status outcome = memory_->set_capacity_bytes(bytes);
+  if (outcome == status::capacity_exceeded) {
+    answers_.back() = outcome;
+    return claim(bytes != 0, "no capacity was refused");
+  }
+  expect_ok("set_capacity_bytes", outcome);
+  if (outcome != status::ok) return;
+  model_.set_capacity(bytes);
+  device_.set_capacity_bytes(bytes == 0 ? std::numeric_limits<std::uint64_t>::max() : bytes);
+}
+
+void player::set_enabled(bool enabled) {
+  model_.set_enabled(enabled);
+  expect_ok("set_enabled", memory_->set_enabled(enabled));
+}
+
+/// The window must be what came between two readings of the whole.
+void player::end_step() {
+  memory_->end_step();
+  model_.ended_step();
+  const counters now = read();
+  counters window;
+  memory_->read_step_counters(window);
+  std::size_t count = 0;
+  const counter_field* const fields = counter_fields(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const counter_field& field = fields[i];
+    const bool counts = field.kind == counter_kind::count;
+    const std::uint64_t expected = now.*field.value - (counts ? at_step_.*field.value : 0);
+    if (window.*field.value != expected) violate(std::string("the step window is wrong in ").append(field.name));
+  }
+  at_step_ = now;
+}
+
+void player::finish_streams() {
+  for (std::uint64_t each = 0; each < streams_max; ++each) device_.finish(stream{each});
+  busy_.clear();
+}
+
+void player::finish() {
+  finish_streams();
+  // Copied: what is freed leaves the model.
+  const std::map<std::uint32_t, engine_block> left = model_.live();
+  if (!plan_.ends_with_blocks) {
+    for (const auto& [number, known] : left) {
+      operation last;
+      last.what = act::free_block;
+      last.block = number;
+      play(last);
+      answers_.pop_back();
+      if (!violation_.empty()) return;
+    }
+  }
+  for (const sim_call call : sim_calls) {
+    faults_.plan(device_, {call, 1, true, status::ok});
+    device_.plan_fault(call, 1, true, status::ok);
+  }
+  if (!violation_.empty()) return;
+  if (!plan_.ends_with_blocks) {
+    // A free that a fault refused, once more.
+    for (const auto& [number, known] : std::map<std::uint32_t, engine_block>(model_.live())) {
+      device_.handed_back(known.piece.data());
+      claim(memory_->deallocate(known.piece) == status::ok, "the last free was refused");
+      model_.freed(number);
+    }
+    claim(memory_->drain() == status::ok, "the last drain was refused");
+    claim(read().reserved_bytes == 0, "memory is left after the last drain");
+    judge();
+  }
+  answers_hash_ ^= device_.history_hash();
+  for (const auto& [number, known] : model_.live()) device_.handed_back(known.piece.data());
+  memory_.reset();
+  device_.convict_leaks();
+  if (const auto convicted = device_.convictions(); !convicted.empty()) violate(convicted.front());
+}
+
+}  // namespace arcalloc::testing

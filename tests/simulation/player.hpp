@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine_model.hpp"
+#include "fault_watch.hpp"
+#include "plan.hpp"
+
+namespace arcalloc::testing {
+
+/// An engine, its allocator and their device, played one operation at a time, each judged: by the device, by the
+/// walk over every structure, by the counters' identities, and by the model.
+///
+/// Concurrency: any thread, one at a time; what a thread plays counts as its calls. Deterministic.
+/// The walk is made after every operation while at most 64 blocks are live, and after every 64th above.
+/// It stops at the first violation: what is played after one does nothing.
+class player {
+ public:
+  explicit player(const plan& of);
+
+  /// With `judged` off the model follows and nothing is checked: for a beginning that was judged before.
+  void play(const operation& next, bool judged = true);
+
+  /// What is live is freed, the faults end, everything is drained, and the device must have its memory back.
+  void finish();
+
+  [[nodiscard]] const std::string& violation() const { return violation_; }
+  /// Operations played; the violation, if any, is of the last one, or of finish().
+  [[nodiscard]] std::size_t played() const { return answers_.size(); }
+  /// What each operation was answered; nothing where it did nothing, or is never refused.
+  [[nodiscard]] const std::vector<std::optional<status>>& answers() const { return answers_; }
+  [[nodiscard]] std::uint64_t history_hash() const;
+
+ private:
+  void violate(const std::string& what);
+  void claim(bool holds, const char* what) {
+    if (!holds) violate(what);
+  }
+  void expect_nothing_wrong(const std::string& found) {
+    if (!found.empty()) violate(found);
+  }
+  /// ok, unless the driver failed meanwhile.
+  void expect_ok(const char* call, status outcome);
+
+  void carry_out(const operation& next);
+  void allocate(const operation& next);
+  void free_block(const operation& next);
+  void use(const operation& next);
+  void misuse(const operation& next);
+  void trim(std::uint64_t target);
+  void drain();
+  void set_capacity(std::uint64_t bytes);
+  void set_enabled(bool enabled);
+  void end_step();
+  void finish_streams();
+  [[nodiscard]] status deallocate(const engine_block& known, way how, stream on);
+
+  void judge();
+  void judge_reading(const audit_result* walk);
+  void judge_driver(const counters& said);
+  void judge_failure(const operation& next, status outcome);
+  [[nodiscard]] counters read() const;
+  [[nodiscard]] std::vector<std::uint64_t> driver_calls() const;
+
+  const plan& plan_;
+  sim_backend device_;
+  allocator_ptr memory_;
+  engine_model model_;
+  fault_watch faults_;
+  std::set<stream> busy_;
+  counters last_{};     ///< the last reading
+  counters at_step_{};  ///< when the last step ended
+  std::vector<std::optional<status>> answers_;
+  std::uint64_t answers_hash_ = 0;
+  std::string violation_;
+};
+
+}  // namespace arcalloc::testing

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenario_lines.hpp"
+
+#include <map>
+
+namespace arcalloc::testing {
+
+namespace {
+
+std::string size_text(std::uint64_t bytes) {
+  struct unit {
+    const char* name;
+    std::uint64_t bytes;
+  };
+  for (const unit one : {unit{"GiB", std::uint64_t{1} << 30}, unit{"MiB", std::uint64_t{1} << 20},
+                         unit{"KiB", std::uint64_t{1} << 10}}) {
+    if (bytes != 0 && bytes % one.bytes == 0) return std::to_string(bytes / one.bytes).append(one.name);
+  }
+  return std::to_string(bytes);
+}
+
+std::string bound_text(bound_mode mode, std::uint64_t bytes) {
+  if (mode == bound_mode::derived) return "derived";
+  return mode == bound_mode::unbounded ? "unbounded" : size_text(bytes);
+}
+
+const char* call_name(sim_call call) {
+  switch (call) {
+    case sim_call::allocate:
+      return "alloc";
+    case sim_call::free:
+      return "free";
+    case sim_call::record_event:
+      return "event";
+    case sim_call::query_event:
+      return "query";
+    case sim_call::wait_event:
+      return "wait";
+    case sim_call::query_memory:
+      return "memory_info";
+  }
+  return "unknown";
+}
+
+std::string block_name(std::uint32_t number) { return std::string("B").append(std::to_string(number)); }
+
+std::string stream_name(stream on) { return std::string("@s").append(std::to_string(static_cast<std::uint64_t>(on))); }
+
+/// Words with blanks between.
+template <class... Words>
+std::string line_of(const char* first, const Words&... words) {
+  std::string line(first);
+  (line.append(" ").append(words), ...);
+  return line;
+}
+
+template <class... Words>
+std::string unsayable(const Words&... words) {
+  return line_of("# the language cannot say:", words...);
+}
+
+std::string free_line(const operation& one, std::uint64_t requested_bytes) {
+  const std::string name = block_name(one.block);
+  switch (static_cast<way>(one.how)) {
+    case way::handle:
+    case way::pointer:
+      return line_of("free", name);
+    case way::pointer_and_bytes:
+      return line_of("free", name, size_text(requested_bytes));
+    case way::handle_on:
+    case way::pointer_on:
+      // The work that only the free tells of: the language has it told before.
+      return line_of("use", name, stream_name(one.on)).append("\n").append(line_of("free", name, stream_name(one.on)));
+  }
+  return {};
+}
+
+std::string mistake_line(const operation& one, std::uint64_t requested_bytes) {
+  const std::string name = block_name(one.block);
+  switch (static_cast<mistake>(one.how)) {
+    case mistake::foreign_pointer:
+      return line_of("free", "nobodys");
+    case mistake::wrong_size:
+      return line_of("free", name, size_text(requested_bytes + 1 + one.bytes));
+    case mistake::second_free:
+      return line_of("free", name);
+    case mistake::use_of_a_foreign_pointer:
+      return line_of("use", "nobodys", stream_name(one.on));
+    case mistake::too_large:
+      return line_of("alloc", "too_large", size_text(request_bytes_max + 1 + one.bytes), stream_name(one.on));
+    case mistake::inside_a_block:
+      return unsayable("a free of an address inside", name);
+    case mistake::no_phase:
+      return unsayable("a phase that there is not");
+    case mistake::no_bound_mode:
+      return unsayable("a bound that there is not");
+    case mistake::nothing:
+      return unsayable("a request of zero bytes, and its free");
+  }
+  return {};
+}
+
+std::string fault_line(const planned_fault& fault) {
+  return line_of("fault", call_name(fault.call), std::to_string(fault.nth).append(fault.persistent ? "+" : ""),
+                 status_name(fault.with));
+}
+
+/// One line for each kind.
+std::string line_of_operation(const operation& one, std::uint64_t requested_bytes) {
+  switch (one.what) {
+    case act::allocate:
+      return line_of("alloc", block_name(one.block), size_text(one.bytes), stream_name(one.on));
+    case act::free_block:
+      return free_line(one, requested_bytes);
+    case act::use:
+      return line_of("use", block_name(one.block), stream_name(one.on));
+    case act::busy:
+      return line_of("busy", stream_name(one.on));
+    case act::finish:
+      return line_of("finish", stream_name(one.on));
+    case act::wait:
+      return line_of("wait", stream_name(one.on), stream_name(one.before));
+    case act::end_step:
+      return "step";
+    case act::begin_phase:
+      return line_of("phase", phase_name(static_cast<phase>(one.how)));
+    case act::trim:
+      return line_of("trim", size_text(one.bytes));
+    case act::drain:
+      return "drain";
+    case act::set_cached_max:
+      return unsayable("set_cached_bytes_max", bound_text(static_cast<bound_mode>(one.how), one.bytes));
+    case act::set_capacity:
+      return unsayable("set_capacity_bytes", size_text(one.bytes));
+    case act::set_enabled:
+      return unsayable("set_enabled", std::to_string(one.how));
+    case act::set_others:
+      return line_of("device", std::string("others=").append(size_text(one.bytes)));
+    case act::plan_fault:
+      return fault_line(one.fault);
+    case act::misuse:
+      return mistake_line(one, requested_bytes);
+    case act::reset_peaks:
+      return unsayable("reset_peaks");
+    case act::end_actor:
+      return unsayable("the end of actor", std::to_string(one.actor));
+  }
+  return {};
+}
+
+/// Whether its line may say what it is answered; what is never refused has no answer.
+bool has_answer(act what) {
+  switch (what) {
+    case act::allocate:
+    case act::free_block:
+    case act::use:
+    case act::begin_phase:
+    case act::trim:
+    case act::drain:
+    case act::misuse:
+      return true;
+    case act::busy:
+    case act::finish:
+    case act::wait:
+    case act::end_step:
+    case act::set_cached_max:
+    case act::set_capacity:
+    case act::set_enabled:
+    case act::set_others:
+    case act::plan_fault:
+    case act::reset_peaks:
+    case act::end_actor:
+      return false;
+  }
+  return false;
+}
+
+/// Without the block it names it did nothing.
+bool did_nothing(const operation& one, const std::optional<status>& answer) {
+  const bool names_block = one.what == act::allocate || one.what == act::free_block || one.what == act::use;
+  return (names_block || one.what == act::misuse) && !answer;
+}
+
+std::string head_of(const plan& of, const simulation_result& came_to) {
+  std::string head = line_of("#", came_to.violation).append("\n");
+  if (came_to.at_the_end) head.append("# found when everything was over\n");
+  if (of.actors > 1) head.append(unsayable("several actors, each a thread")).append("\n");
+  if (of.ends_with_blocks) head.append(unsayable("an end with blocks out")).append("\n");
+  if (of.settings.cache_in_prefill) head.append(unsayable("cache_in_prefill")).append("\n");
+  head.append(line_of("device", std::string("memory=").append(size_text(of.device.memory_bytes)),
+                      std::string("granularity=").append(size_text(of.device.granularity))))
+      .append("\n");
+  const options& chosen = of.settings;
+  const auto option = [&](const char* name, const std::string& value) {
+    head.append("option ").append(name).append("=").append(value).append("\n");
+  };
+  if (chosen.cached_bytes_max.mode != bound_mode::derived) {
+    option("cached_bytes_max", bound_text(chosen.cached_bytes_max.mode, chosen.cached_bytes_max.bytes));
+  }
+  if (chosen.capacity_bytes != 0) option("capacity_bytes", size_text(chosen.capacity_bytes));
+  if (chosen.classes != geometry::classes_8) option("geometry", geometry_name(chosen.classes));
+  if (!chosen.enabled) option("enabled", "0");
+  if (!chosen.oom_retry) option("oom_retry", "0");
+  // A fault before anything else would meet the allocator's creation: the plan's came after it.
+  if (!of.operations.empty() && of.operations.front().what == act::plan_fault) head.append("finish @s0\n");
+  return head;
+}
+
+}  // namespace
+
+std::string scenario_lines(const plan& of, const simulation_result& came_to) {
+  std::string text = head_of(of, came_to);
+  std::map<std::uint32_t, std::uint64_t> requested;
+  std::uint32_t actor = 0;
+  for (std::size_t i = 0; i < came_to.played; ++i) {
+    const operation& one = of.operations[i];
+    const std::optional<status>& answer = came_to.answers[i];
+    if (did_nothing(one, answer)) continue;
+    if (one.what == act::allocate) requested[one.block] = one.bytes;
+    if (one.actor != actor) text.append(unsayable("actor", std::to_string(one.actor))).append("\n");
+    actor = one.actor;
+    std::string line = line_of_operation(one, requested[one.block]);
+    const bool blamed = i + 1 == came_to.played && !came_to.at_the_end && one.what != act::misuse;
+    const bool refused = answer.value_or(status::ok) != status::ok;
+    if (refused && !blamed && has_answer(one.what) && line.front() != '#') {
+      line.append(" -> ").append(status_name(*answer));
+    }
+    text.append(line).append("\n");
+  }
+  return text;
+}
+
+}  // namespace arcalloc::testing
