@@ -61,6 +61,13 @@ class backend {
   /// and not null. `device_out_of_memory` when the device has no room; `backend_failed` otherwise.
   [[nodiscard]] virtual status allocate(std::size_t bytes, stream on, void*& address) noexcept = 0;
 
+  /// The same while `on` is being captured: the memory is there at once and no part of the graph (CUDA: the
+  /// thread's capture mode is exchanged for relaxed around the call). capture_miss where the device cannot.
+  [[nodiscard]] virtual status allocate_beside_capture(std::size_t, stream, void*& address) noexcept {
+    address = nullptr;
+    return status::capture_miss;
+  }
+
   /// Takes back exactly what allocate lent. The caller has made sure that no work uses it any more.
   /// On failure the memory is still lent, and the call may be repeated.
   [[nodiscard]] virtual status free(void* address, std::size_t bytes) noexcept = 0;

@@ -18,7 +18,11 @@ struct sim_options {
   std::uint64_t allocate_ns = 50'000;
   std::uint64_t free_ns = 100'000;
   std::uint64_t event_ns = 1'000;  ///< each of record, query
+  bool allocates_beside_capture = true;
 };
+
+/// A captured graph, as the device knows it. Numbers are not used twice.
+enum class sim_graph : std::uint64_t { none = 0 };
 
 /// The calls a fault can be planned for.
 enum class sim_call : std::uint8_t { allocate, free, record_event, query_event, wait_event, query_memory };
@@ -36,8 +40,14 @@ enum class sim_call : std::uint8_t { allocate, free, record_event, query_event, 
 /// a foreign or second free, a wrong size, a free of memory with unfinished work or a block still out; a call that
 /// is illegal while a capture is open; an event that is unknown, or used after it was dropped; a size that is no
 /// multiple of the granule; more lent than the capacity; and when asked, what was never given back.
-/// It does not judge the engine's own order: streams that share a block are its business.
-/// Cost: for a call on memory, the ranges lent and the uses noted on one; for a hand-over, streams squared.
+/// Work in a capture is not done, but recorded: a launch of the graph does it. Memory it touches is known by the block
+/// that was out there; until the graph is forgotten (or the capture aborted) it convicts of handing out another block
+/// there, and at a launch of memory that went to the driver, and of another block that is out there. Blocks handed out
+/// in the same capture, or in one of the same group, are right: but within a capture, nothing is finished, and a block
+/// goes on to streams that are ordered after the captured work on it alone. It does not judge the engine's own order:
+/// streams that share a block, and where it launches a graph, are its business. Cost: for a call on memory, the ranges
+/// lent and the uses noted on one; for a hand-over, streams squared, and for each graph its uses there; for a launch,
+/// the uses of the graph.
 class sim_backend final : public backend {
  public:
   explicit sim_backend(const sim_options& settings = {});
@@ -48,6 +58,8 @@ class sim_backend final : public backend {
   [[nodiscard]] const char* name() const noexcept override { return "sim"; }
   [[nodiscard]] std::size_t granularity() const noexcept override;
   [[nodiscard]] status allocate(std::size_t bytes, stream on, void*& address) noexcept override;
+  /// For faults, costs and calls() this is a sim_call::allocate.
+  [[nodiscard]] status allocate_beside_capture(std::size_t bytes, stream on, void*& address) noexcept override;
   [[nodiscard]] status free(void* address, std::size_t bytes) noexcept override;
   [[nodiscard]] status query_memory(memory_info& out) const noexcept override;
   [[nodiscard]] status record_event(stream on, event& out) noexcept override;
@@ -67,6 +79,9 @@ class sim_backend final : public backend {
   /// from then on the range may go to the driver or, on another thread, to somebody else. Its work may be unfinished.
   void handed_back(const void* address);
 
+  /// The allocator refused the free of the block that was handed back last: it is out as if it had never been.
+  void still_out(const void* address);
+
   /// Something runs on the stream that does not end: it and all work there, earlier work too unless it was
   /// seen to have finished, stays unfinished until finish(). A wait_event finishes what is before its event,
   /// on every stream, and nothing later.
@@ -75,13 +90,24 @@ class sim_backend final : public backend {
   void finish(stream on);
 
   /// Work that `later` enqueues from now on is ordered after what `earlier` has enqueued so far. Where
-  /// `earlier` is in a capture, `later` joins it.
+  /// `earlier` is in a capture, `later` joins it, and the order is that of captured work alone. A stream in a
+  /// capture cannot wait for one that is not in it.
   void wait(stream later, stream earlier);
 
   /// A capture window on the stream: free, query_event, wait_event and query_memory are illegal for all
-  /// while any is open, allocate is illegal on a stream of a capture. Ended with the stream it began with.
-  void begin_capture(stream on);
-  void end_capture(stream on);
+  /// while any is open, allocate and record_event are illegal on a stream of a capture. A group other than 0
+  /// says that its graph and others of that group are never run at once.
+  void begin_capture(stream on, std::uint64_t group = 0);
+
+  /// Closes the capture that began there: what it recorded is a graph, or nothing.
+  [[nodiscard]] sim_graph end_capture(stream on);
+  void abort_capture(stream on);
+
+  /// Enqueues the graph's work on `on`, which is in no capture: a use of every range that it touches.
+  void launch_graph(sim_graph graph, stream on);
+
+  /// The engine destroyed it. What was launched before is still work.
+  void forget_graph(sim_graph graph);
 
   void set_others_bytes(std::uint64_t bytes);
 

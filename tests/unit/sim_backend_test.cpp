@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the simulated device answers; whom it convicts is in sim_convictions_test.cpp.
+// What the simulated device answers, but for captures; whom it convicts is in sim_convictions_test.cpp.
 #include <gtest/gtest.h>
 #include <arcalloc/allocator.hpp>
 #include <arcalloc/sim_backend.hpp>
@@ -311,45 +311,6 @@ TEST(sim_backend, the_history_changes_with_the_order_of_two_calls) {
   other.busy(s1);
   EXPECT_NE(one.history_hash(), fresh);
   EXPECT_NE(one.history_hash(), other.history_hash());
-}
-
-TEST(sim_backend, in_a_capture_events_are_recorded_and_other_streams_allocate) {
-  sim_backend device;
-  device.begin_capture(s1);
-  const event point = record(device, s1);
-  void* const address = lend(device, mib, s2);
-  device.end_capture(s1);
-  EXPECT_EQ(device.wait_event(point), status::ok);
-  device.drop_event(point);
-  EXPECT_EQ(device.free(address, mib), status::ok);
-  EXPECT_TRUE(device.convictions().empty());
-}
-
-TEST(sim_backend, in_a_capture_what_is_illegal_is_refused_and_changes_nothing) {
-  sim_backend device;
-  void* const address = lend(device, mib);
-  device.begin_capture(s1);
-  void* refused = nullptr;
-  EXPECT_EQ(device.allocate(mib, s1, refused), status::backend_failed);
-  EXPECT_EQ(device.free(address, mib), status::backend_failed);
-  memory_info info{5, 6};
-  EXPECT_EQ(device.query_memory(info), status::backend_failed);
-  EXPECT_EQ(info.free_bytes, 5U);
-  EXPECT_EQ(device.lent_bytes(), mib);
-  EXPECT_EQ(device.convictions().size(), 3U);
-  device.end_capture(s1);
-  EXPECT_EQ(device.free(address, mib), status::ok);
-}
-
-TEST(sim_backend, a_stream_that_waits_for_a_capturing_one_joins_until_the_first_ends) {
-  sim_backend device;
-  device.begin_capture(s1);
-  device.wait(s2, s1);
-  device.wait(s3, s2);
-  void* refused = nullptr;
-  EXPECT_EQ(device.allocate(mib, s3, refused), status::backend_failed);
-  device.end_capture(s1);
-  EXPECT_EQ(device.allocate(mib, s3, refused), status::ok);
 }
 
 TEST(sim_backend, several_threads_may_call_at_once) {

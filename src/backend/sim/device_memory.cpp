@@ -32,6 +32,7 @@ lent_range* device_memory::lend(std::uint64_t bytes) {
   lent_bytes_peak_ = std::max(lent_bytes_peak_, lent_bytes_);
   lent_range& fresh = lent_[gap.begin];
   fresh.range = {gap.begin, gap.begin + bytes};
+  fresh.lending = ++lendings_;
   return &fresh;
 }
 

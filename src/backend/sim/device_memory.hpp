@@ -27,14 +27,25 @@ struct address_range {
 struct noted_use {
   address_range touched;
   work_point work;
+  std::uint64_t group = 0;  ///< a launch of a graph of this group did it; 0: of none, or no launch
+};
+
+/// A block that somebody was handed.
+struct block_out {
+  address_range range;
+  std::uint64_t hand_out = 0;  ///< which one: numbers of one device, not used twice
+  stream owner{};
+  std::uint64_t capture = 0;  ///< in which it was handed out; 0: none
+  std::uint64_t group = 0;    ///< of that capture
 };
 
 /// A range as the driver call lent it, with what happens in it.
 struct lent_range {
   address_range range;
+  std::uint64_t lending = 0;  ///< which one: another time the same addresses are other memory
   std::vector<noted_use> uses;
-  std::multimap<std::uint64_t, address_range>
-      blocks_out;  ///< by begin; two of one begin are convicted, and still there
+  /// By begin; two of one begin are convicted, and still there.
+  std::multimap<std::uint64_t, block_out> blocks_out;
 };
 
 /// The address space of the simulated device, and who has which part of it.
@@ -72,6 +83,7 @@ class device_memory {
   std::map<std::uint64_t, address_range> gaps_;
   std::map<std::uint64_t, lent_range> lent_;
   std::set<std::uint64_t> gone_;
+  std::uint64_t lendings_ = 0;
   std::uint64_t lent_bytes_ = 0;
   std::uint64_t lent_bytes_peak_ = 0;
 };

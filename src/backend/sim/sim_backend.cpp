@@ -1,41 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <arcalloc/sim_backend.hpp>
 
-#include <algorithm>
-#include <bit>
+#include <utility>
 
 #include "sim_state.hpp"
 
 namespace arcalloc {
-namespace {
-
-// What a call is in the history, besides sim_call: a number each, for the hash alone.
-enum class played : std::uint8_t {
-  drop_event = 16,
-  use,
-  handed_out,
-  handed_back,
-  busy,
-  finish,
-  wait,
-  begin_capture,
-  end_capture,
-  others,
-  capacity,
-  fault,
-  faults_by_seed,
-  leaks,
-};
-
-template <class Value>
-std::uint64_t number(Value value) {
-  return static_cast<std::uint64_t>(value);
-}
-
-std::uint64_t place(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
-
-}  // namespace
-
 sim_backend::sim_backend(const sim_options& settings) : state_(std::make_unique<state>(settings)) {}
 
 sim_backend::~sim_backend() = default;
@@ -49,29 +19,23 @@ status sim_backend::allocate(std::size_t bytes, stream on, void*& address) noexc
   at.now_ns += at.settings.allocate_ns;
   const status planned = at.faults.count(sim_call::allocate);
   address = nullptr;
-  const auto answer = [&]() -> status {
-    if (at.captures.count(on) != 0) {
-      at.judgement.convict("allocate of ", bytes, " bytes on ", named(on), ", which is in a capture");
-      return status::backend_failed;
-    }
-    if (bytes == 0 || bytes % at.settings.granularity != 0) {
-      at.judgement.convict("allocate of ", bytes, " bytes, no positive multiple of the granule of ",
-                           at.settings.granularity);
-      return status::invalid_argument;
-    }
-    if (planned != status::ok) return planned;
-    if (bytes > at.free_bytes()) return status::device_out_of_memory;
-    const lent_range* const fresh = at.memory.lend(bytes);
-    if (fresh == nullptr) return status::device_out_of_memory;
-    if (at.memory.lent_bytes() > at.capacity_bytes) {
-      at.judgement.convict("allocate of ", bytes, " bytes makes ", at.memory.lent_bytes(),
-                           " bytes lent, above the capacity of ", at.capacity_bytes);
-    }
-    address = std::bit_cast<void*>(fresh->range.begin);
-    return status::ok;
-  };
-  const status answered = answer();
+  const bool captured = at.captured.around(on) != nullptr;
+  if (captured) at.judgement.convict("allocate of ", bytes, " bytes on ", named(on), ", which is in a capture");
+  const status answered = captured ? status::backend_failed : at.lend(bytes, planned, address);
   at.judgement.note({number(sim_call::allocate), bytes, number(on), place(address), number(answered)});
+  return answered;
+}
+
+status sim_backend::allocate_beside_capture(std::size_t bytes, stream on, void*& address) noexcept {
+  state& at = *state_;
+  const std::lock_guard guard(at.mutex);
+  at.judgement.begin_call();
+  at.now_ns += at.settings.allocate_ns;
+  const status planned = at.faults.count(sim_call::allocate);
+  address = nullptr;
+  const bool can = at.settings.allocates_beside_capture;
+  const status answered = can ? at.lend(bytes, planned, address) : status::capture_miss;
+  at.judgement.note({number(played::allocate_beside_capture), bytes, number(on), place(address), number(answered)});
   return answered;
 }
 
@@ -115,7 +79,10 @@ status sim_backend::record_event(stream on, event& out) noexcept {
   const std::lock_guard guard(at.mutex);
   at.judgement.begin_call();
   at.now_ns += at.settings.event_ns;
-  const status answered = at.faults.count(sim_call::record_event);
+  const status planned = at.faults.count(sim_call::record_event);
+  const bool captured = at.captured.around(on) != nullptr;
+  if (captured) at.judgement.convict("record_event on ", named(on), ", which is in a capture");
+  const status answered = captured ? status::backend_failed : planned;
   out = event::none;
   if (answered == status::ok) {
     out = event{++at.last_event};
@@ -176,18 +143,18 @@ void sim_backend::use(stream on, const void* address, std::uint64_t bytes) {
   const std::lock_guard guard(at.mutex);
   at.judgement.begin_call();
   at.judgement.note({number(played::use), number(on), place(address), bytes});
-  const noted_use fresh{{place(address), place(address) + bytes}, at.order.enqueue(on)};
+  captured_graph* const capture = at.captured.around(on);
+  const address_range touched{place(address), place(address) + bytes};
+  work_point work = capture != nullptr ? capture->order.enqueue(on) : at.order.enqueue(on);
   if (bytes == 0) return;
-  lent_range* const around = at.memory.around(fresh.touched);
+  lent_range* const around = at.memory.around(touched);
   if (around == nullptr) {
-    at.judgement.convict("work of ", named(on), " on ", named(fresh.touched), ", which is not lent");
-    return;
+    at.judgement.convict("work of ", named(on), " on ", named(touched), ", which is not lent");
+  } else if (capture != nullptr) {
+    state::record_use(*capture, *around, touched, work);
+  } else {
+    state::note_use(*around, {touched, std::move(work)});
   }
-  const auto replaced = [&](const noted_use& use) {
-    return fresh.touched.contains(use.touched) && work_order::ordered_before(use.work, fresh.work);
-  };
-  around->uses.erase(std::remove_if(around->uses.begin(), around->uses.end(), replaced), around->uses.end());
-  around->uses.push_back(fresh);
 }
 
 void sim_backend::handed_out(stream on, const void* address, std::uint64_t bytes) {
@@ -202,9 +169,16 @@ void sim_backend::handed_out(stream on, const void* address, std::uint64_t bytes
     at.judgement.convict("the block ", named(block), " is handed out, and is not in one lent range");
     return;
   }
+  const captured_graph* const capture = at.captured.around(on);
   at.judge_overlap(*around, block);
-  at.judge_order(*around, block, on);
-  around->blocks_out.emplace(block.begin, block);
+  at.judge_order(*around, block, on, capture);
+  if (at.captured.any()) at.judge_captured(block, on, capture);
+  block_out fresh{block, ++at.hand_outs, on};
+  if (capture != nullptr) {
+    fresh.capture = capture->number;
+    fresh.group = capture->group;
+  }
+  around->blocks_out.emplace(block.begin, fresh);
 }
 
 void sim_backend::handed_back(const void* address) {
@@ -217,11 +191,28 @@ void sim_backend::handed_back(const void* address) {
   if (around != nullptr) {
     const auto block = around->blocks_out.find(place(address));
     if (block != around->blocks_out.end()) {
+      at.last_back = block->second;
       around->blocks_out.erase(block);
       return;
     }
   }
   at.judgement.convict("a block at ", address, " is handed back, and none is out there");
+}
+
+void sim_backend::still_out(const void* address) {
+  state& at = *state_;
+  const std::lock_guard guard(at.mutex);
+  at.judgement.begin_call();
+  at.judgement.note({number(played::still_out), place(address)});
+  if (address == nullptr) return;
+  const block_out kept = std::exchange(at.last_back, {});
+  lent_range* const around = at.memory.around(kept.range);
+  if (kept.hand_out == 0 || kept.range.begin != place(address) || around == nullptr) {
+    at.judgement.convict("a block at ", address, " is still out, and is not the last that was handed back");
+    return;
+  }
+  at.judge_overlap(*around, kept.range);
+  around->blocks_out.emplace(kept.range.begin, kept);
 }
 
 void sim_backend::busy(stream on) {
@@ -246,27 +237,16 @@ void sim_backend::wait(stream later, stream earlier) {
   const std::lock_guard guard(at.mutex);
   at.judgement.begin_call();
   at.judgement.note({number(played::wait), number(later), number(earlier)});
-  at.order.order(later, earlier);
-  const auto capture = at.captures.find(earlier);
-  if (capture != at.captures.end()) at.captures.emplace(later, capture->second);
-}
-
-void sim_backend::begin_capture(stream on) {
-  state& at = *state_;
-  const std::lock_guard guard(at.mutex);
-  at.judgement.begin_call();
-  at.judgement.note({number(played::begin_capture), number(on)});
-  if (!at.captures.emplace(on, on).second) at.judgement.convict("a capture begins on ", named(on), ", which is in one");
-}
-
-void sim_backend::end_capture(stream on) {
-  state& at = *state_;
-  const std::lock_guard guard(at.mutex);
-  at.judgement.begin_call();
-  at.judgement.note({number(played::end_capture), number(on)});
-  if (std::erase_if(at.captures, [on](const auto& joined) { return joined.second == on; }) == 0) {
-    at.judgement.convict("a capture ends on ", named(on), ", where none began");
+  captured_graph* const capture = at.captured.around(earlier);
+  captured_graph* const own = at.captured.around(later);
+  if (capture == nullptr && own == nullptr) return at.order.order(later, earlier);
+  if (capture == nullptr || (own != nullptr && own != capture)) {
+    at.judgement.convict("a wait of ", named(later), ", which is in a capture, for ", named(earlier),
+                         ", which is not in it");
+    return;
   }
+  at.captured.join(later, *capture);
+  capture->order.order(later, earlier);
 }
 
 void sim_backend::set_others_bytes(std::uint64_t bytes) {

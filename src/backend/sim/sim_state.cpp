@@ -2,6 +2,7 @@
 #include "sim_state.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 
 namespace arcalloc {
@@ -31,9 +32,26 @@ std::uint64_t sim_backend::state::free_bytes() const {
 }
 
 bool sim_backend::state::legal_in_capture(const char* call) {
-  if (captures.empty()) return true;
-  judgement.convict(call, " while a capture is open on ", named(captures.begin()->second));
+  if (!captured.any_open()) return true;
+  judgement.convict(call, " while a capture is open on ", named(captured.first_open()));
   return false;
+}
+
+status sim_backend::state::lend(std::size_t bytes, status planned, void*& address) {
+  if (bytes == 0 || bytes % settings.granularity != 0) {
+    judgement.convict("allocate of ", bytes, " bytes, no positive multiple of the granule of ", settings.granularity);
+    return status::invalid_argument;
+  }
+  if (planned != status::ok) return planned;
+  if (bytes > free_bytes()) return status::device_out_of_memory;
+  const lent_range* const fresh = memory.lend(bytes);
+  if (fresh == nullptr) return status::device_out_of_memory;
+  if (memory.lent_bytes() > capacity_bytes) {
+    judgement.convict("allocate of ", bytes, " bytes makes ", memory.lent_bytes(),
+                      " bytes lent, above the capacity of ", capacity_bytes);
+  }
+  address = std::bit_cast<void*>(fresh->range.begin);
+  return status::ok;
 }
 
 lent_range* sim_backend::state::freed_range(std::uint64_t begin, std::uint64_t bytes) {
@@ -58,8 +76,8 @@ lent_range* sim_backend::state::freed_range(std::uint64_t begin, std::uint64_t b
 
 void sim_backend::state::judge_idle(lent_range& leaving) {
   if (!leaving.blocks_out.empty()) {
-    judgement.convict("free of ", named(leaving.range), " while the block ", named(leaving.blocks_out.begin()->second),
-                      " is out");
+    judgement.convict("free of ", named(leaving.range), " while the block ",
+                      named(leaving.blocks_out.begin()->second.range), " is out");
   }
   for (const noted_use& use : leaving.uses) {
     if (order.settled(use.work)) continue;
@@ -84,24 +102,40 @@ const work_point* sim_backend::state::known_event(const char* call, event point)
   return nullptr;
 }
 
+void sim_backend::state::note_use(lent_range& around, const noted_use& fresh) {
+  const auto replaced = [&](const noted_use& use) {
+    return fresh.touched.contains(use.touched) && work_order::ordered_before(use.work, fresh.work);
+  };
+  around.uses.erase(std::remove_if(around.uses.begin(), around.uses.end(), replaced), around.uses.end());
+  around.uses.push_back(fresh);
+}
+
 void sim_backend::state::judge_overlap(const lent_range& around, const address_range& block) {
   const auto after = around.blocks_out.lower_bound(block.begin);
   const address_range* other = nullptr;
-  if (after != around.blocks_out.end() && after->second.overlaps(block)) other = &after->second;
-  if (after != around.blocks_out.begin() && std::prev(after)->second.overlaps(block)) other = &std::prev(after)->second;
+  if (after != around.blocks_out.end() && after->second.range.overlaps(block)) other = &after->second.range;
+  if (after != around.blocks_out.begin() && std::prev(after)->second.range.overlaps(block)) {
+    other = &std::prev(after)->second.range;
+  }
   if (other == nullptr) return;
   judgement.convict("the block ", named(block), " is handed out over ", named(*other),
                     ", which is out: handed_back was not called for it");
 }
 
-void sim_backend::state::judge_order(lent_range& around, const address_range& block, stream on) {
+void sim_backend::state::judge_order(lent_range& around, const address_range& block, stream on,
+                                     const captured_graph* capture) {
   const work_point now = order.reached(on);
+  // A graph is launched after the work of the stream that its capture began on, whichever stream of it a node is from.
+  const work_point begun = capture == nullptr ? work_point{} : order.reached(capture->begun_on);
   bool convicted = false;
   const auto answered = [&](const noted_use& use) {
     if (order.settled(use.work)) return true;
     if (!use.touched.overlaps(block)) return false;
     // Kept where order alone makes it right: the next owner may have another stream.
     if (work_order::ordered_before(use.work, now)) return false;
+    if (capture != nullptr && work_order::ordered_before(use.work, begun)) return false;
+    // Graphs of one group are never run at once.
+    if (capture != nullptr && capture->shares_with(use.group)) return false;
     if (order.finished(use.work)) {
       order.settle(use.work);
       return true;

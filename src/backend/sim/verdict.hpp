@@ -12,6 +12,36 @@
 
 namespace arcalloc {
 
+/// What a call is in the history, besides sim_call: a number each, for the hash alone.
+enum class played : std::uint8_t {
+  drop_event = 16,
+  use,
+  handed_out,
+  handed_back,
+  busy,
+  finish,
+  wait,
+  begin_capture,
+  end_capture,
+  others,
+  capacity,
+  fault,
+  faults_by_seed,
+  leaks,
+  still_out,
+  abort_capture,
+  launch_graph,
+  forget_graph,
+  allocate_beside_capture,
+};
+
+template <class Value>
+[[nodiscard]] std::uint64_t number(Value value) {
+  return static_cast<std::uint64_t>(value);
+}
+
+[[nodiscard]] inline std::uint64_t place(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
+
 /// Every call on the simulated device as one hash, and a sentence for each that was a misuse.
 ///
 /// Used by the simulated backend alone. A sentence begins with the number of the call, so that a run
