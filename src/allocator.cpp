@@ -18,10 +18,38 @@ using detail::segment;
 using detail::stream_cache;
 using detail::thread_record;
 
+namespace {
+
+/// The profile of the options. One that does not fit is no reason to have no allocator: it is said, line by line.
+void prewarm_as_said(allocator& fresh, const profile& wanted, const options& settings) noexcept {
+  profile missing;
+  const status outcome = fresh.prewarm(wanted, &missing);
+  if (outcome == status::ok || settings.sink.write == nullptr) return;
+  for (const profile_entry& entry : missing.entries()) {
+    char line[512];
+    std::snprintf(line, sizeof line, "arcalloc: profile %.300s: %s: %llu blocks of %llu bytes on stream %llu are short",
+                  settings.profile_path, status_name(outcome), static_cast<unsigned long long>(entry.blocks),
+                  static_cast<unsigned long long>(entry.bytes), static_cast<unsigned long long>(entry.on));
+    settings.sink.write(settings.sink.context, line);
+  }
+}
+
+}  // namespace
+
 status allocator::create(backend& device, const options& settings, allocator*& out) noexcept {
   out = nullptr;
-  if (settings.classes > geometry::exact || settings.cached_bytes_max.mode > bound_mode::unbounded) {
+  if (settings.classes > geometry::exact || settings.cached_bytes_max.mode > bound_mode::unbounded ||
+      settings.capture_miss > capture_policy::refuse) {
     return status::invalid_argument;
+  }
+  profile warm;
+  if (settings.profile_path != nullptr) {
+    profile_error why;
+    const status outcome = read_profile(settings.profile_path, warm, why);
+    if (outcome != status::ok) {
+      if (settings.sink.write != nullptr) settings.sink.write(settings.sink.context, why.text);
+      return outcome;
+    }
   }
   const std::size_t granule = device.granularity();
   if (granule == 0 || (granule & (granule - 1)) != 0 || granule > detail::segment_bytes_min) {
@@ -37,6 +65,7 @@ status allocator::create(backend& device, const options& settings, allocator*& o
   pool* const shared = ::new (pool_room) pool(device, settings);
   shared->open();
   out = ::new (self_room) allocator(shared);
+  if (!warm.empty()) prewarm_as_said(*out, warm, settings);
   return status::ok;
 }
 
@@ -158,6 +187,33 @@ status allocator::note_use(void* address, stream on) noexcept {
 status allocator::end_stream(stream on) noexcept {
   const stream identity = detail::identity_of(on);
   return detail::is_former(identity) ? status::invalid_argument : pool_->end_stream(identity);
+}
+
+status allocator::begin_capture(stream on, const capture_options& how) noexcept {
+  return how.policy > capture_policy::refuse ? status::invalid_argument
+                                             : pool_->begin_capture(detail::identity_of(on), how);
+}
+status allocator::join_capture(stream joining, stream capturing) noexcept {
+  return pool_->join_capture(detail::identity_of(joining), detail::identity_of(capturing));
+}
+status allocator::end_capture(stream on, graph_id& graph) noexcept {
+  return pool_->end_capture(detail::identity_of(on), graph);
+}
+status allocator::abort_capture(stream on) noexcept { return pool_->abort_capture(detail::identity_of(on)); }
+status allocator::note_replay(graph_id graph, stream on) noexcept {
+  return pool_->note_replay(graph, detail::identity_of(on));
+}
+status allocator::release_graph(graph_id graph) noexcept { return pool_->release_graph(graph); }
+bool allocator::is_capturing(stream on) const noexcept { return pool_->is_capturing(detail::identity_of(on)); }
+std::size_t allocator::read_capture_misses(capture_miss_record* out, std::size_t capacity) const noexcept {
+  return pool_->read_capture_misses(out, capacity);
+}
+
+status allocator::begin_profile() noexcept { return pool_->begin_profile(); }
+status allocator::end_profile(profile& out) noexcept { return pool_->end_profile(out); }
+status allocator::prewarm(const profile& wanted, profile* missing) noexcept { return pool_->prewarm(wanted, missing); }
+status allocator::verify(const profile& wanted, profile* missing) const noexcept {
+  return pool_->verify(wanted, missing);
 }
 
 status allocator::begin_phase(phase next) noexcept {

@@ -54,6 +54,14 @@ void dedicated_bins::remove(segment& idle) noexcept {
   if (first_of(idle.class_bytes) == nullptr) --classes_;
 }
 
+segment* dedicated_bins::find_fitting(stream on, std::uint64_t bytes) const noexcept {
+  segment* best = nullptr;
+  for (segment* at = by_age_.front(); at != nullptr; at = ages::next(at)) {
+    if (at->on == on && at->bytes >= bytes && (best == nullptr || at->bytes < best->bytes)) best = at;
+  }
+  return best;
+}
+
 segment* dedicated_bins::find(stream on, std::uint64_t class_bytes) const noexcept {
   segment* at = first_of(class_bytes);
   while (at != nullptr && at->on != on) at = next_of(*at);

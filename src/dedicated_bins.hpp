@@ -26,6 +26,9 @@ class dedicated_bins {
   /// The last freed segment of this class on this stream, or null.
   [[nodiscard]] segment* find(stream on, std::uint64_t class_bytes) const noexcept;
 
+  /// The smallest segment of at least `bytes` on this stream, the last freed of equals; or null. Looks at all.
+  [[nodiscard]] segment* find_fitting(stream on, std::uint64_t bytes) const noexcept;
+
   /// All segments of a class, whatever their stream.
   [[nodiscard]] segment* first_of(std::uint64_t class_bytes) const noexcept;
   [[nodiscard]] static segment* next_of(const segment& at) noexcept;

@@ -8,7 +8,7 @@ namespace arcalloc::detail {
 
 status pool::end_stream(stream on) noexcept {
   const lock guard(mutex_);
-  const window call(*this);
+  const one_change call(*this);
   return end(on);
 }
 
@@ -16,10 +16,11 @@ bool pool::is_on(stream on) const noexcept {
   for (const segment* home = all_.front(); home != nullptr; home = segments::next(home)) {
     if (home->on == on) return true;
   }
-  return pending_.is_used_on(on);
+  return pending_.is_used_on(on) || pins_.is_used_on(on);
 }
 
 status pool::end(stream on) noexcept {
+  if (pins_.window_of(on) != nullptr) return status::invalid_argument;
   if (!is_on(on)) return status::ok;
   const claimed all(*this);
   stream former = former_stream(0);
@@ -31,7 +32,7 @@ status pool::end(stream on) noexcept {
     if (recorded != status::ok) return recorded;
   }
   rehome(all, on, former, *under);
-  level_leases(all);  // what was idle is idle, under another record
+  if (!capturing()) level_leases(all);  // what was idle is idle, under another record
   return status::ok;
 }
 
@@ -52,14 +53,7 @@ stream pool::spare_former(const claimed& all) noexcept {
 
 void pool::rehome(const claimed&, stream from, stream to, stream_cache& under) noexcept {
   const auto empty = [&](thread_record& record) {
-    stream_cache* const cache = record.find(from);
-    if (cache == nullptr) return;
-    const auto move = [&](segment& home) {
-      cache->drop(home);
-      under.take(home);
-    };
-    while (cache->first_used() != nullptr) move(*cache->first_used());
-    while (cache->first_idle() != nullptr) move(*cache->first_idle());
+    if (stream_cache* const cache = record.find(from); cache != nullptr) cache->move_all(under);
   };
   empty(common_);
   for (thread_record* at = records_.front(); at != nullptr; at = records_list::next(at)) empty(*at);
@@ -67,15 +61,14 @@ void pool::rehome(const claimed&, stream from, stream to, stream_cache& under) n
     if (home->on == from) home->on = to;
   }
   pending_.rename(from, to);
+  pins_.rename(from, to);
 }
 
 status pool::wait_for_former(lock& guard, stream former) noexcept {
   const event point = works_.hold_point(former);
   if (point == event::none) return status::ok;
   ++tally_.waits;
-  guard.unlock();
-  const status waited = source_.device().wait_event(point);
-  guard.lock();
+  const status waited = wait_unlocked(guard, point);
   works_.let_go(former, waited == status::ok);
   return waited;
 }

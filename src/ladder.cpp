@@ -10,9 +10,17 @@ namespace arcalloc::detail {
 
 status pool::climb(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept {
   const bool bypassing = asked.use == segment_use::bypass;
+  graph* const window =
+      pins_.window_of(asked.on);  // then what is handed out is pinned, and only rungs 1, 2 and 5 are open
   const auto answered = [&](std::uint64_t& rung) {
     ++rung;
     ++tally_.requests;
+    // Looked up again: while the driver was asked a window may have closed, or opened.
+    graph* const in = pins_.window_of(asked.on);
+    if (in == nullptr) return status::ok;
+    const bool fresh = &rung == &tally_.misses || bypassing;
+    if (!fresh) ++tally_.capture_hits;
+    pins_.touch(*in, *out, fresh ? 0 : epoch_);
     return status::ok;
   };
   const auto answered_by_driver = [&](std::uint64_t* rung) {
@@ -24,29 +32,34 @@ status pool::climb(lock& guard, thread_record& self, const request& asked, block
 
   std::uint64_t* rung = nullptr;
   if (!bypassing) {
-    // 1 the stream cache: another run, or room for one
+    // 1 the stream cache: another run, or room for one; in a window what it has idle itself before that
+    if (window != nullptr && (out = search_pins(*window, self, asked)) != nullptr) {
+      return answered(tally_.stream_cache_hits);
+    }
     // 2 the pool: the same stream's memory that no thread, or another thread, has idle
     if ((out = search(self, asked, rung)) != nullptr) return answered(*rung);
+    if (window != nullptr && (out = from_larger(*window, self, asked)) != nullptr) return answered(tally_.pool_hits);
     // 3 finished pending blocks, reclaimed
-    if (pending_.first() != nullptr) {
+    if (!capturing() && pending_.first() != nullptr) {
       reclaim(guard);
       if ((out = search(self, asked, rung)) != nullptr) return answered(tally_.reclaim_hits);
     }
     // 4 an idle block of another stream whose work is known to have finished
-    if ((out = from_other_stream(self, asked)) != nullptr) return answered(tally_.cross_stream_hits);
+    if (!capturing() && (out = from_other_stream(self, asked)) != nullptr) return answered(tally_.cross_stream_hits);
   }
 
-  // 5 the driver, within the bounds
+  // 5 the driver, within the bounds; for a captured stream beside the capture
+  if (window != nullptr && !bypassing) note_capture_miss(asked);
   status refused = grow(guard, self, asked, out);
   if (refused == status::ok) return answered_by_driver(nullptr);
   const bool exhausted = refused == status::capacity_exceeded || refused == status::device_out_of_memory;
 
-  if (oom_retry_ && exhausted) {
+  if (oom_retry_ && exhausted && !capturing()) {
     // 6 evict just enough, and ask once more; then for a tight block
     make_room(guard, asked, refused);
     refused = grow(guard, self, asked, out);
     if (refused == status::ok) return answered_by_driver(&tally_.evict_retries);
-    request tight;
+    request tight;  // a window that opens meanwhile closes what is left of the ladder, rung by rung
     if (as_tight(asked, tight)) {
       refused = grow(guard, self, tight, out);
       if (refused == status::ok) return answered_by_driver(&tally_.tight_blocks);
@@ -104,6 +117,8 @@ block_record* pool::from_pool(thread_record& self, const request& asked) noexcep
 }
 
 block_record* pool::search(thread_record& self, const request& asked, std::uint64_t*& rung) noexcept {
+  // A window opened while this waited: what its stream has stays together.
+  if (&self != &common_ && pins_.window_of(asked.on) != nullptr) return nullptr;
   rung = &tally_.stream_cache_hits;
   if (block_record* const own = from_stream_cache(self, asked); own != nullptr) return own;
   rung = &tally_.pool_hits;
@@ -111,6 +126,7 @@ block_record* pool::search(thread_record& self, const request& asked, std::uint6
 }
 
 void pool::reclaim(lock& guard) noexcept {
+  if (capturing()) return;
   departures leaving;
   {
     const claimed all(*this);
@@ -197,11 +213,11 @@ block_record* pool::after_waiting(lock& guard, thread_record& self, const reques
   std::uint64_t* rung = nullptr;
   const auto found = [&]() -> block_record* {
     block_record* const same = search(self, asked, rung);
-    return same != nullptr ? same : from_other_stream(self, asked);
+    return same != nullptr || capturing() ? same : from_other_stream(self, asked);
   };
   ++drain_turn_;  // each block is waited for once, also where the driver fails to
   const std::uint64_t turn = drain_turn_;
-  while (noted_block* const block = best_pending(asked)) {
+  while (noted_block* const block = capturing() ? nullptr : best_pending(asked)) {
     block->drain_turn = turn;
     wait_for_pending(guard, *block);
     reclaim(guard);
@@ -213,7 +229,7 @@ block_record* pool::after_waiting(lock& guard, thread_record& self, const reques
     const claimed all(*this);
     busy = best_busy(all, asked);
   }
-  if (busy == nullptr || wait_for_work(guard, busy->on) != status::ok) return nullptr;
+  if (busy == nullptr || capturing() || wait_for_work(guard, busy->on) != status::ok) return nullptr;
   return found();
 }
 
@@ -254,8 +270,10 @@ bool pool::as_tight(const request& asked, request& tight) const noexcept {
 
 status pool::grow(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept {
   if (measure_due()) measure(guard);
+  const graph* const window = pins_.window_of(asked.on);
+  if (window != nullptr && window->policy == capture_policy::refuse) return status::capture_miss;
   const bool shared = asked.use == segment_use::shared;
-  stream_cache* const cache = shared ? cache_of(self, asked.on) : nullptr;
+  stream_cache* cache = shared ? cache_of(self, asked.on) : nullptr;
   segment* const fresh = shared && cache == nullptr ? nullptr : source_.blank(asked.use);
   if (fresh == nullptr) return status::backend_failed;
   if (!budget_.try_reserve(asked.segment_bytes)) {
@@ -264,20 +282,22 @@ status pool::grow(lock& guard, thread_record& self, const request& asked, block_
   }
 
   guard.unlock();
-  const status outcome = source_.lend(*fresh, asked.segment_bytes, asked.on);
+  const status outcome = source_.lend(*fresh, asked.segment_bytes, asked.on, window != nullptr);
   guard.lock();
 
   if (outcome != status::ok) {
     budget_.unreserve(asked.segment_bytes);
     source_.discard(*fresh);
-    ++tally_.driver_refusals;
+    if (outcome != status::capture_miss) ++tally_.driver_refusals;
     return outcome;
   }
   budget_.confirm(fresh->bytes);
   ++tally_.driver_allocs;
   all_.push_back(fresh);
   note_growth(fresh->bytes);
-  if (!table_.try_reserve(shared ? fresh->bytes : 0)) {
+  const bool captured = pins_.window_of(asked.on) != nullptr;  // now, whatever it was before the driver was asked
+  if (shared && captured) cache = common_cache(asked.on);
+  if (!table_.try_reserve(shared ? fresh->bytes : 0) || (captured && !pins_.try_reserve())) {
     departures unusable;
     fresh->state = segment_state::leaving;
     leaving_bytes_ += fresh->bytes;
@@ -287,7 +307,7 @@ status pool::grow(lock& guard, thread_record& self, const request& asked, block_
   }
   table_.insert(*fresh);
   if (shared) {
-    fresh->idle_stamp = ++self.stamp;
+    fresh->idle_stamp = ++cache->owner().stamp;
     cache->take(*fresh);
     out = hand_out(self, *cache, asked);
   } else {
@@ -304,11 +324,10 @@ status pool::grow(lock& guard, thread_record& self, const request& asked, block_
 
 void pool::make_room(lock& guard, const request& asked, status refused) noexcept {
   std::uint64_t wanted = budget_.shortfall(asked.segment_bytes);
+  if (capturing()) return;
   if (refused == status::device_out_of_memory) {
-    guard.unlock();
     memory_info device;
-    const status answer = source_.device().query_memory(device);
-    guard.lock();
+    const status answer = query_unlocked(guard, device);
     const bool known = answer == status::ok && device.free_bytes < asked.segment_bytes;
     wanted = std::max(wanted, asked.segment_bytes - (known ? device.free_bytes : 0));
   }
@@ -322,10 +341,8 @@ void pool::make_room(lock& guard, const request& asked, status refused) noexcept
 }
 
 void pool::record_failure(lock& guard, const request& asked, status outcome) noexcept {
-  guard.unlock();
   memory_info device;
-  const status answer = source_.device().query_memory(device);
-  guard.lock();
+  const status answer = capturing() ? status::capture_miss : query_unlocked(guard, device);
   const claimed all(*this);
   counters now;
   fill(all, now);  // no sample: peaks are of states between calls, and this is in the middle of one

@@ -21,6 +21,7 @@ class owner_lock {
   static constexpr std::uint32_t gate_claimed = 1;  ///< somebody else works on the owner's data
   static constexpr std::uint32_t gate_bypass = 2;   ///< the cache is off: every call takes the slow way
   static constexpr std::uint32_t gate_fenced = 4;   ///< no membarrier here: the owner fences itself
+  static constexpr std::uint32_t gate_profile = 8;  ///< a profile is recorded: every call takes the slow way
 
   /// Owner: true when it is inside; false when it must take the slow way, under the pool's mutex.
   [[nodiscard]] bool try_enter() noexcept {

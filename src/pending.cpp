@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pending.hpp"
 
-#include <new>
+#include "recycled.hpp"
 
 namespace arcalloc::detail {
-
-namespace {
-
-/// A recycled node, or a new one; null when the host has no memory.
-template <class Node>
-Node* take(Node*& spare, Node* Node::*chain, arena& memory) noexcept {
-  if (spare == nullptr) {
-    void* const room = memory.cut(sizeof(Node));
-    return room == nullptr ? nullptr : ::new (room) Node{};
-  }
-  Node* const taken = spare;
-  spare = taken->*chain;
-  *taken = Node{};
-  return taken;
-}
-
-}  // namespace
 
 pending::~pending() {
   for (noted_block* block = waiting_.front(); block != nullptr; block = deferred::next(block)) {
@@ -42,18 +25,24 @@ noted_block* pending::find(const block_record& piece) noexcept {
   return nullptr;
 }
 
+noted_block* pending::find_waiting(const block_record& piece) noexcept {
+  noted_block* at = waiting_.front();
+  while (at->piece != &piece) at = deferred::next(at);
+  return at;
+}
+
 bool pending::note(block_record& piece, stream on) noexcept {
-  noted_block* block = find(piece);
+  const bool waits = piece.noted() && piece.requested() == 0;  // freed before this use was known
+  noted_block* block = waits ? find_waiting(piece) : find(piece);
   for (foreign_use* use = block == nullptr ? nullptr : block->uses; use != nullptr; use = use->next) {
     if (use->on == on) return true;
   }
-  foreign_use* const use = take(spare_uses_, &foreign_use::next, memory_);
+  foreign_use* const use = take_spare(spare_uses_, &foreign_use::next, memory_);
   if (use == nullptr) return false;
   if (block == nullptr) {
-    block = take(spare_blocks_, &noted_block::next_in_bucket, memory_);
+    block = take_spare(spare_blocks_, &noted_block::next_in_bucket, memory_);
     if (block == nullptr) {
-      use->next = spare_uses_;
-      spare_uses_ = use;
+      give_back(spare_uses_, &foreign_use::next, *use);
       return false;
     }
     block->piece = &piece;
@@ -64,20 +53,42 @@ bool pending::note(block_record& piece, stream on) noexcept {
   use->on = on;
   use->next = block->uses;
   block->uses = use;
+  any_late_ = any_late_ || waits;
   piece.requested_bytes |= noted_flag;
   return true;
+}
+
+bool pending::try_reserve(std::uint64_t uses) noexcept {
+  return reserve(spare_uses_, &foreign_use::next, memory_, uses) &&
+         reserve(spare_blocks_, &noted_block::next_in_bucket, memory_, uses);
+}
+
+bool pending::records_now(const foreign_use& use) const noexcept {
+  return use.point == event::none && !is_former(use.on) && !works_.is_captured(use.on);
+}
+
+void pending::enter(noted_block& block) noexcept {
+  unlink(block);
+  waiting_.push_back(&block);
+  bytes_ += block.piece->home->block_bytes;
+  ++count_;
+  block.piece->requested_bytes = noted_flag | (block.piece->requested_bytes & pinned_flag);
+  for (const foreign_use* use = block.uses; use != nullptr; use = use->next) {
+    any_late_ = any_late_ || (use->point == event::none && !is_former(use->on));
+  }
 }
 
 status pending::defer(block_record& piece) noexcept {
   noted_block* const block = find(piece);
   ARCALLOC_ASSERT(block != nullptr);
   for (foreign_use* use = block->uses; use != nullptr; use = use->next) {
-    if (is_former(use->on)) continue;
+    if (!records_now(*use)) continue;
     const status outcome = device_.record_event(use->on, use->point);
     if (outcome == status::ok) {
       ++events_recorded_;
       continue;
     }
+    use->point = event::none;
     for (foreign_use* done = block->uses; done != use; done = done->next) {
       if (done->point == event::none) continue;
       device_.drop_event(done->point);
@@ -85,16 +96,36 @@ status pending::defer(block_record& piece) noexcept {
     }
     return outcome;
   }
-  unlink(*block);
-  waiting_.push_back(block);
-  bytes_ += piece.home->block_bytes;
-  ++count_;
-  piece.requested_bytes = noted_flag;
+  enter(*block);
   return status::ok;
 }
 
+void pending::defer_late(block_record& piece) noexcept {
+  noted_block* const block = find(piece);
+  ARCALLOC_ASSERT(block != nullptr);
+  enter(*block);
+  any_late_ = true;
+  record_late();
+}
+
+void pending::record_late() noexcept {
+  if (!any_late_) return;
+  any_late_ = false;
+  for (noted_block* block = waiting_.front(); block != nullptr; block = deferred::next(block)) {
+    for (foreign_use* use = block->uses; use != nullptr; use = use->next) {
+      if (use->point != event::none || is_former(use->on)) continue;
+      if (!works_.is_captured(use->on) && device_.record_event(use->on, use->point) == status::ok) {
+        ++events_recorded_;
+      } else {
+        use->point = event::none;
+        any_late_ = true;
+      }
+    }
+  }
+}
+
 bool pending::passed(foreign_use& use) noexcept {
-  if (use.point == event::none) return works_.finished(use.on, 0, 0);
+  if (use.point == event::none) return is_former(use.on) && works_.finished(use.on, 0, 0);
   bool finished = false;
   if (device_.query_event(use.point, finished) != status::ok || !finished) return false;
   device_.drop_event(use.point);
@@ -110,8 +141,7 @@ bool pending::passed(noted_block& block) noexcept {
       continue;
     }
     *at = use->next;
-    use->next = spare_uses_;
-    spare_uses_ = use;
+    give_back(spare_uses_, &foreign_use::next, *use);
   }
   return block.uses == nullptr;
 }
@@ -122,8 +152,7 @@ block_record& pending::settle(noted_block& block) noexcept {
   waiting_.remove(&block);
   bytes_ -= piece.home->block_bytes;
   --count_;
-  block.next_in_bucket = spare_blocks_;
-  spare_blocks_ = &block;
+  give_back(spare_blocks_, &noted_block::next_in_bucket, block);
   return piece;
 }
 
@@ -157,6 +186,7 @@ void pending::rename(stream from, stream to) noexcept {
 }
 
 void pending::wait_for_all() noexcept {
+  record_late();
   for (noted_block* block : buckets_) {
     for (; block != nullptr; block = block->next_in_bucket) {
       for (foreign_use* use = block->uses; use != nullptr; use = use->next) {
@@ -169,7 +199,8 @@ void pending::wait_for_all() noexcept {
   }
   for (noted_block* block = waiting_.front(); block != nullptr; block = deferred::next(block)) {
     for (foreign_use* use = block->uses; use != nullptr; use = use->next) {
-      if (use->point != event::none) (void)device_.wait_event(use->point);
+      if (use->point == event::none) continue;  // ended: the pool waits for it
+      (void)device_.wait_event(use->point);
     }
   }
 }

@@ -9,8 +9,8 @@
 
 namespace arcalloc::detail {
 
-/// A use of a block on another stream than its own. `point` is recorded when the block is freed; where the
-/// stream has ended by then, stream_works knows.
+/// A use of a block on another stream than its own. `point` is recorded when the block is freed, or later where
+/// that cannot be: the stream is being captured then. Where the stream has ended, stream_works knows.
 struct foreign_use {
   stream on = default_stream;
   event point = event::none;
@@ -41,12 +41,22 @@ class pending {
   pending(const pending&) = delete;
   pending& operator=(const pending&) = delete;
 
-  /// Notes a use; a second use on the same stream needs no second note. False when the host has no memory.
+  /// Notes a use of a live or pending block; a second use on the same stream needs no second note. False when the
+  /// host has no memory.
   [[nodiscard]] bool note(block_record& piece, stream on) noexcept;
 
   /// Takes a noted block into the pending ones: records an event on every stream that used it. On
   /// failure the driver's status, and the block is live and noted as before.
   [[nodiscard]] status defer(block_record& piece) noexcept;
+
+  /// The same for a block that nobody holds any more: what cannot be recorded now is recorded later.
+  void defer_late(block_record& piece) noexcept;
+
+  /// Records what was left for later, as far as the device will.
+  void record_late() noexcept;
+
+  /// Host memory for `uses` more notes. After true, as many of them succeed.
+  [[nodiscard]] bool try_reserve(std::uint64_t uses) noexcept;
 
   [[nodiscard]] bool is_used_on(stream on) const noexcept;
   /// What was used on `from` counts as used on `to`.
@@ -74,7 +84,10 @@ class pending {
 
   [[nodiscard]] noted_block*& bucket_of(const block_record& piece) noexcept;
   [[nodiscard]] noted_block* find(const block_record& piece) noexcept;
+  [[nodiscard]] noted_block* find_waiting(const block_record& piece) noexcept;
   void unlink(noted_block& block) noexcept;
+  [[nodiscard]] bool records_now(const foreign_use& use) const noexcept;
+  void enter(noted_block& block) noexcept;
   template <class Visit>
   void for_each_use(Visit visit) const noexcept;
   [[nodiscard]] bool passed(foreign_use& use) noexcept;
@@ -89,6 +102,7 @@ class pending {
   std::uint64_t bytes_ = 0;
   std::uint64_t count_ = 0;
   std::uint64_t events_recorded_ = 0;
+  bool any_late_ = false;
 };
 
 }  // namespace arcalloc::detail

@@ -26,13 +26,23 @@ claimed::~claimed() {
   }
 }
 
-window::window(pool& shared) noexcept : pool_(shared) {
+driver_call::driver_call(pool& shared, pool::lock& guard) noexcept : pool_(shared), guard_(guard) {
+  ++pool_.forbidden_calls_;
+  guard_.unlock();
+}
+
+driver_call::~driver_call() {
+  guard_.lock();
+  if (--pool_.forbidden_calls_ == 0 && pool_.capturing()) pool_.forbidden_calls_over_.notify_all();
+}
+
+one_change::one_change(pool& shared) noexcept : pool_(shared) {
   if (!pool_.one_thread()) return;
   const claimed all(pool_);
   pool_.sample(all);
 }
 
-window::~window() {
+one_change::~one_change() {
   if (!pool_.one_thread()) return;
   const claimed all(pool_);
   pool_.restart_marks(all);
@@ -45,10 +55,13 @@ pool::pool(backend& device, const options& settings) noexcept
       dedicated_(memory_),
       works_(device, memory_),
       pending_(device, memory_, works_),
+      pins_(memory_),
+      demand_(memory_),
       bound_(settings.cached_bytes_max),
       enabled_(settings.enabled),
       cache_in_prefill_(settings.cache_in_prefill),
       oom_retry_(settings.oom_retry),
+      capture_miss_(settings.capture_miss),
       stats_every_steps_(settings.stats_every_steps),
       sink_(settings.sink),
       with_membarrier_(membarrier_works()) {
@@ -109,8 +122,10 @@ thread_record* pool::own_record() noexcept {
   fresh->in_use = true;
   ++records_in_use_;
   fresh->stamp = epoch_;
+  fresh->gate.clear_gate(owner_lock::gate_bypass | owner_lock::gate_profile);  // what its last owner left
   if (!with_membarrier_) fresh->gate.set_gate(owner_lock::gate_fenced);
   if (bypass_) fresh->gate.set_gate(owner_lock::gate_bypass);
+  if (demand_.recording()) fresh->gate.set_gate(owner_lock::gate_profile);
   fresh->stats.restart_marks();
   return fresh;
 }
@@ -204,10 +219,13 @@ status pool::acquire(std::uint64_t bytes, stream on, block_record*& out) noexcep
     return status::request_too_large;
   }
   thread_record* const own = own_record();
-  thread_record& self = own != nullptr ? *own : common_;
+  // What a captured stream has is the pool's while its window is open.
+  thread_record& self = own == nullptr || pins_.window_of(on) != nullptr ? common_ : *own;
   tick(self);
-  const window call(*this);
-  const status outcome = climb(guard, self, classify(bytes, on), out);
+  const one_change call(*this);
+  const request asked = classify(bytes, on);
+  const status outcome = pins_.try_reserve() ? climb(guard, self, asked, out) : status::backend_failed;
+  if (outcome == status::ok && demand_.recording()) note_profiled(*out, asked);
   if (outcome != status::ok) count_refusal(outcome);
   if (!covered(self) || beyond_lease_) obey_cached_max(guard);
   return outcome;
@@ -237,15 +255,19 @@ status pool::check_free(const block_record* piece, const std::uint64_t* bytes) n
   return status::ok;
 }
 
-void pool::take_in(thread_record& self, block_record& piece, departures& leaving) noexcept {
+void pool::take_in(thread_record& self, block_record& piece, const graph* in, departures& leaving) noexcept {
   const std::uint64_t requested = piece.requested();
   const std::uint64_t allocated = piece.home->block_bytes;
   ++tally_.frees;
-  put_back(piece, leaving);
+  put_back(piece, in, leaving);
   self.stats.subtract(requested, allocated);
 }
 
-void pool::put_back(block_record& piece, departures& leaving) noexcept {
+void pool::put_back(block_record& piece, const graph* in, departures& leaving) noexcept {
+  if (piece.pinned()) {
+    pins_.rest(piece, in, epoch_);
+    return;
+  }
   run& of = *piece.home;
   segment& home = *of.home;
   if (home.use == segment_use::shared) {
@@ -274,23 +296,31 @@ status pool::recycle(block_record* piece, const free_order& order) noexcept {
   thread_record* const own = own_record();
   thread_record& self = own != nullptr ? *own : common_;
   tick(self);
-  const window call(*this);
+  const one_change call(*this);
   departures leaving;
   {
     const claimed all(*this);  // the block may lie in another thread's cache
     block_record* const found = look_up(piece, order.address);
     if (const status refused = check_free(found, order.bytes); refused != status::ok) return refused;
-    const bool elsewhere = order.on != nullptr && *order.on != found->home->home->on;
-    if (elsewhere && !source_.device().synchronous() && !pending_.note(*found, *order.on))
+    const stream own_stream = found->home->home->on;
+    const bool elsewhere = order.on != nullptr && *order.on != own_stream;
+    graph* const window = pins_.window_of(elsewhere ? *order.on : own_stream);
+    if (window != nullptr) {
+      if (!pins_.try_reserve()) return status::backend_failed;
+      touch(*window, *found, elsewhere);
+    } else if (elsewhere && !source_.device().synchronous() && !pending_.note(*found, *order.on)) {
       return status::backend_failed;
+    }
+    const std::uint64_t requested = found->requested();
+    const bool profiled = found->profiled();
     if (found->noted()) {
-      const std::uint64_t requested = found->requested();
       if (const status refused = pending_.defer(*found); refused != status::ok) return refused;
       ++tally_.frees;
       self.stats.subtract(requested, found->home->block_bytes);
     } else {
-      take_in(self, *found, leaving);
+      take_in(self, *found, window, leaving);
     }
+    if (profiled) demand_.note_back(own_stream, classes_.rounded(requested));
   }
   if (beyond_lease_) obey_cached_max(guard);
   return leaving.empty() ? status::ok : send_off(guard, leaving, because::asked);
@@ -301,6 +331,11 @@ status pool::note_use(block_record* piece, const void* address, stream on) noexc
   const claimed all(*this);
   block_record* const found = look_up(piece, address);
   if (const status refused = check_free(found, nullptr); refused != status::ok) return refused;
+  if (graph* const window = pins_.window_of(on); window != nullptr) {
+    if (!pins_.try_reserve()) return status::backend_failed;
+    touch(*window, *found, on != found->home->home->on);
+    return status::ok;
+  }
   // Work of the block's own stream is ordered before its next use there.
   if (source_.device().synchronous() || on == found->home->home->on) return status::ok;
   return pending_.note(*found, on) ? status::ok : status::backend_failed;
@@ -331,7 +366,7 @@ void pool::apply_bypass() noexcept {
 
 status pool::begin_phase(phase next) noexcept {
   lock guard(mutex_);
-  const window call(*this);
+  const one_change call(*this);
   const phase_action action = enter_phase(phase_, next, {enabled_, cache_in_prefill_});
   phase_ = next;
   bypass_ = action.bypass;
@@ -342,7 +377,7 @@ status pool::begin_phase(phase next) noexcept {
 
 status pool::set_enabled(bool enabled) noexcept {
   lock guard(mutex_);
-  const window call(*this);
+  const one_change call(*this);
   if (enabled == enabled_) return status::ok;
   enabled_ = enabled;
   const phase_action action = enter_phase(phase_, phase_, {enabled_, cache_in_prefill_});
@@ -354,7 +389,7 @@ status pool::set_enabled(bool enabled) noexcept {
 
 status pool::set_cached_bytes_max(const cached_bound& bound) noexcept {
   lock guard(mutex_);
-  const window call(*this);
+  const one_change call(*this);
   bound_ = bound;
   set_bound(guard);
   return status::ok;
@@ -362,14 +397,14 @@ status pool::set_cached_bytes_max(const cached_bound& bound) noexcept {
 
 status pool::set_capacity_bytes(std::uint64_t bytes) noexcept {
   lock guard(mutex_);
-  const window call(*this);
+  const one_change call(*this);
   const std::uint64_t capacity = bytes == 0 ? ARCALLOC_NO_BOUND : bytes;
   if (budget_.try_set_capacity(capacity)) return status::ok;
   departures leaving;
   {
     const claimed all(*this);
     const std::uint64_t over = budget_.reserved_bytes() - capacity;
-    if (sum(&thread_stats::idle_bytes) < over) return status::capacity_exceeded;
+    if (capturing() || sum(&thread_stats::idle_bytes) < over) return status::capacity_exceeded;
     collect_idle(all, over, when_busy::wait, leaving);
   }
   const status outcome = send_off(guard, leaving, because::bound);

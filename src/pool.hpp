@@ -2,11 +2,14 @@
 #pragma once
 
 #include <arcalloc/allocator.hpp>
+#include <condition_variable>
 #include <mutex>
 
 #include "block_table.hpp"
 #include "budget.hpp"
 #include "dedicated_bins.hpp"
+#include "demand.hpp"
+#include "graph_pins.hpp"
 #include "pending.hpp"
 #include "segment_source.hpp"
 #include "size_class.hpp"
@@ -38,12 +41,15 @@ struct free_order {
 ///
 /// Called by the allocator when a stream cache cannot answer; calls stream caches, the budget, the
 /// table and, without its mutex, the segment source. The ladder is in ladder.cpp, giving memory back
-/// in trim.cpp, streams that end in ended_streams.cpp, readings of the counters in readings.cpp.
-/// Concurrency: any thread. One mutex guards all of it and is never held across a driver call. Under
-/// the mutex the calling thread's own record may be touched as it is; any other only through `claimed`.
-/// Equations: budget.reserved = bytes of all segments in `all_`; each of them is idle, used, or leaving.
+/// in trim.cpp, capture windows in
+/// capture.cpp, profiles in prewarm.cpp, streams that end in ended_streams.cpp, readings of the counters in
+/// readings.cpp. Concurrency: any thread. One mutex guards all of it and is never held across a driver call. Under the
+/// mutex the calling thread's own record may be touched as it is; any other only through `claimed`. Equations:
+/// budget.reserved = bytes of all segments in `all_`; each of them is idle, used, or leaving.
 class pool : private record_home {
  public:
+  using lock = std::unique_lock<std::mutex>;
+
   pool(backend& device, const options& settings) noexcept;
   ~pool();
   pool(const pool&) = delete;
@@ -64,6 +70,18 @@ class pool : private record_home {
   [[nodiscard]] status note_use(block_record* piece, const void* address, stream on) noexcept;
   [[nodiscard]] status end_stream(stream on) noexcept;
   [[nodiscard]] status begin_phase(phase next) noexcept;
+  [[nodiscard]] status begin_capture(stream on, const capture_options& how) noexcept;
+  [[nodiscard]] status join_capture(stream joining, stream capturing) noexcept;
+  [[nodiscard]] status end_capture(stream on, graph_id& out) noexcept;
+  [[nodiscard]] status abort_capture(stream on) noexcept;
+  [[nodiscard]] status note_replay(graph_id id, stream on) noexcept;
+  [[nodiscard]] status release_graph(graph_id id) noexcept;
+  [[nodiscard]] bool is_capturing(stream on) noexcept;
+  std::size_t read_capture_misses(capture_miss_record* out, std::size_t capacity) noexcept;
+  [[nodiscard]] status begin_profile() noexcept;
+  [[nodiscard]] status end_profile(profile& out) noexcept;
+  [[nodiscard]] status prewarm(const profile& wanted, profile* missing) noexcept;
+  [[nodiscard]] status verify(const profile& wanted, profile* missing) noexcept;
   void end_step() noexcept;
   [[nodiscard]] status trim(std::uint64_t cached_bytes_target) noexcept;
   [[nodiscard]] status drain() noexcept;
@@ -80,10 +98,10 @@ class pool : private record_home {
 
  private:
   friend class claimed;
-  friend class window;
+  friend class one_change;
+  friend class driver_call;
   friend struct auditor;
 
-  using lock = std::unique_lock<std::mutex>;
   using segments = list<segment, &segment::in_all>;
   using departures = list<segment, &segment::in_cache>;
   using records_list = list<thread_record, &thread_record::in_pool>;
@@ -101,10 +119,28 @@ class pool : private record_home {
   [[nodiscard]] std::uint64_t level_stamps(const claimed& all) noexcept;
   [[nodiscard]] block_record* look_up(block_record* piece, const void* address) noexcept;
   [[nodiscard]] status check_free(const block_record* piece, const std::uint64_t* bytes) noexcept;
-  void take_in(thread_record& self, block_record& piece, departures& leaving) noexcept;
-  void put_back(block_record& piece, departures& leaving) noexcept;
+  void take_in(thread_record& self, block_record& piece, const graph* in, departures& leaving) noexcept;
+  void put_back(block_record& piece, const graph* in, departures& leaving) noexcept;
   [[nodiscard]] bool one_thread() const noexcept { return records_in_use_ <= 1; }
   void count_refusal(status outcome) noexcept;
+
+  // capture.cpp
+  [[nodiscard]] bool capturing() const noexcept { return pins_.windows() != 0; }
+  void gather(const claimed& all, stream on, stream_cache& into) noexcept;
+  [[nodiscard]] bool enter_window(stream on) noexcept;
+  void leave_window(graph& window) noexcept;
+  void thaw(lock& guard) noexcept;
+  void touch(graph& window, block_record& piece, bool crosses) noexcept;
+  void unpin(graph& gone, bool has_work, departures& leaving) noexcept;
+  void note_capture_miss(const request& asked) noexcept;
+  void do_what_was_put_off(lock& guard) noexcept;
+
+  // prewarm.cpp
+  enum class may_grow : bool { no, yes };
+  [[nodiscard]] status fill(lock& guard, const profile& wanted, may_grow grows, profile* missing) noexcept;
+  [[nodiscard]] block_record* hold(lock& guard, thread_record& self, const request& asked, may_grow grows,
+                                   std::uint64_t& held_bytes, status& refused) noexcept;
+  void note_profiled(block_record& piece, const request& asked) noexcept;
 
   // ended_streams.cpp
   [[nodiscard]] bool is_on(stream on) const noexcept;
@@ -126,6 +162,8 @@ class pool : private record_home {
 
   // ladder.cpp
   [[nodiscard]] status climb(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept;
+  [[nodiscard]] block_record* search_pins(graph& window, thread_record& self, const request& asked) noexcept;
+  [[nodiscard]] block_record* from_larger(graph& window, thread_record& self, const request& asked) noexcept;
   [[nodiscard]] block_record* from_stream_cache(thread_record& self, const request& asked) noexcept;
   [[nodiscard]] block_record* from_pool(thread_record& self, const request& asked) noexcept;
   [[nodiscard]] bool adopt(thread_record& self, const request& asked) noexcept;
@@ -157,6 +195,8 @@ class pool : private record_home {
   void wait_for_pending(lock& guard, noted_block& block) noexcept;
   [[nodiscard]] bool work_finished(const claimed& all, const segment& home) noexcept;
   [[nodiscard]] status wait_for_work(lock& guard, stream on) noexcept;
+  [[nodiscard]] status wait_unlocked(lock& guard, event point) noexcept;
+  [[nodiscard]] status query_unlocked(lock& guard, memory_info& out) noexcept;
   void level_leases(const claimed& all) noexcept;
   void note_eviction(const segment& gone) noexcept;
   void note_growth(std::uint64_t segment_bytes) noexcept;
@@ -174,12 +214,15 @@ class pool : private record_home {
   dedicated_bins dedicated_;
   stream_works works_;
   pending pending_;
+  graph_pins pins_;
+  demand demand_;
 
   // settings and phase
   cached_bound bound_;
   bool enabled_;
   bool cache_in_prefill_;
   bool oom_retry_;
+  capture_policy capture_miss_;
   bool bypass_ = false;
   phase phase_ = phase::mixed;
   std::uint32_t stats_every_steps_;
@@ -208,6 +251,24 @@ class pool : private record_home {
   counters report_start_{};
   failure_record failure_{};
 
+  // capture windows: what they put off, and who must be out of the driver before one opens
+  struct put_off {
+    std::uint64_t trim_target = UINT64_MAX;
+    bool drain = false;
+    bool eviction = false;
+    bool measurement = false;
+    departures leaving{};
+  };
+  put_off put_off_{};
+  std::uint32_t forbidden_calls_ = 0;
+  std::condition_variable forbidden_calls_over_;
+  struct noted_miss {
+    capture_miss_record miss{};
+    noted_miss* next = nullptr;
+  };
+  noted_miss* capture_misses_ = nullptr;  ///< newest first
+  noted_miss* spare_misses_ = nullptr;
+
   // what was evicted lately, for thrash
   struct departed {
     std::uint64_t segment_bytes = 0;
@@ -234,14 +295,28 @@ class claimed {
   thread_record* own_;
 };
 
+/// Lets go of the mutex for a driver call that a capture window forbids. Requires: no window is open. A window
+/// that opens meanwhile waits for its end.
+class driver_call {
+ public:
+  driver_call(pool& shared, pool::lock& guard) noexcept;
+  ~driver_call();
+  driver_call(const driver_call&) = delete;
+  driver_call& operator=(const driver_call&) = delete;
+
+ private:
+  pool& pool_;
+  pool::lock& guard_;
+};
+
 /// One call's slow way, as the peaks see it: what happens inside is one change, from the state at its
 /// start to the state at its end. Keeps the marks of a single thread exact. Requires: the pool's mutex.
-class window {
+class one_change {
  public:
-  explicit window(pool& shared) noexcept;
-  ~window();
-  window(const window&) = delete;
-  window& operator=(const window&) = delete;
+  explicit one_change(pool& shared) noexcept;
+  ~one_change();
+  one_change(const one_change&) = delete;
+  one_change& operator=(const one_change&) = delete;
 
  private:
   pool& pool_;

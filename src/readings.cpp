@@ -33,12 +33,14 @@ void pool::sample(const claimed&) noexcept {
   const std::int64_t allocated = sum(&thread_stats::allocated_bytes);
   const auto idle = static_cast<std::int64_t>(sum(&thread_stats::idle_bytes));
   const std::uint64_t waiting = leaving_bytes_ + pending_.bytes();
-  const auto usable = static_cast<std::int64_t>(budget_.reserved_bytes() - waiting - tally_.stuck_bytes);
+  const std::uint64_t pinned = pins_.idle_bytes();
+  const auto usable = static_cast<std::int64_t>(budget_.reserved_bytes() - waiting - tally_.stuck_bytes - pinned);
   raise(tally_.requested_bytes_peak, requested);
   raise(tally_.allocated_bytes_peak, allocated);
   raise(tally_.cached_bytes_peak, idle);
   raise(tally_.held_bytes_peak, usable - allocated);
   raise(tally_.slack_bytes_peak, usable - allocated - idle);
+  raise(tally_.pinned_bytes_peak, static_cast<std::int64_t>(pinned));
   raise(tally_.pending_bytes_peak, static_cast<std::int64_t>(waiting));
   raise(tally_.stuck_bytes_peak, static_cast<std::int64_t>(tally_.stuck_bytes));
   if (!one_thread()) return;
@@ -114,6 +116,8 @@ void pool::fill(const claimed& all, counters& out) noexcept {
   out.allocated_bytes = static_cast<std::uint64_t>(sum(&thread_stats::allocated_bytes));
   out.pending_bytes = leaving_bytes_ + pending_.bytes();
   out.driver_events += works_.events_recorded() + pending_.events_recorded();
+  out.pinned_bytes = pins_.idle_bytes();
+  out.graphs_pinned = pins_.graphs();
   out.cached_bytes = sum(&thread_stats::idle_bytes);
   out.reserved_bytes = budget_.reserved_bytes();
   out.reserved_bytes_peak = budget_.reserved_bytes_peak();
@@ -132,7 +136,7 @@ void pool::fill(const claimed& all, counters& out) noexcept {
   add_blocks(common_);
   for (const thread_record* at = records_.front(); at != nullptr; at = records_list::next(at)) add_blocks(*at);
   out.blocks_live = out.hits + out.misses + out.bypassed - out.frees;
-  out.blocks_idle = blocks - out.blocks_live - pending_.count();
+  out.blocks_idle = blocks - out.blocks_live - pending_.count() - pins_.idle_count();
   out.segments_reserved = out.driver_allocs - out.driver_frees;
 }
 

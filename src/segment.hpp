@@ -17,17 +17,25 @@ struct segment;
 /// Set in requested_bytes of a block that was used on a foreign stream, so that its free takes the slow way.
 inline constexpr std::uint64_t noted_flag = std::uint64_t{1} << 63;
 
+/// Set while the block belongs to a captured graph or an open capture window: its free takes the slow way.
+inline constexpr std::uint64_t pinned_flag = std::uint64_t{1} << 62;
+
+/// Set in a block requested while a profile is recorded, until it is freed or the recording ends.
+inline constexpr std::uint64_t profiled_flag = std::uint64_t{1} << 61;
+
 /// What is known of one block, in host memory: device memory has no room for headers.
-/// Live while requested() is not 0; neither live nor idle, but pending, while only the flag is set. Two
-/// fit in a cache line.
+/// Live while requested() is not 0; neither live nor idle while it is 0 and a flag is set: pending where that is
+/// noted_flag, else pinned. Two fit in a cache line.
 struct block_record {
   run* home;                      ///< null once the run was dissolved: a stale handle sees it
   block_record* next_idle;        ///< in the run's list of idle blocks
-  std::uint64_t requested_bytes;  ///< 0: idle; may carry noted_flag
+  std::uint64_t requested_bytes;  ///< 0: idle; may carry the flags above
   std::byte* address;
 
-  [[nodiscard]] std::uint64_t requested() const noexcept { return requested_bytes & ~noted_flag; }
+  [[nodiscard]] std::uint64_t requested() const noexcept { return requested_bytes & (profiled_flag - 1); }
   [[nodiscard]] bool noted() const noexcept { return (requested_bytes & noted_flag) != 0; }
+  [[nodiscard]] bool pinned() const noexcept { return (requested_bytes & pinned_flag) != 0; }
+  [[nodiscard]] bool profiled() const noexcept { return (requested_bytes & profiled_flag) != 0; }
 };
 
 /// A part of a segment that serves one class: `count` blocks side by side.
@@ -126,6 +134,17 @@ class record_store {
   arena& memory_;
   block_record* spare_[sizes] = {};  // chained through next_idle of the first record
 };
+
+/// Every block of the segment, used or not.
+template <class Visit>
+void for_each_block(segment& home, Visit visit) noexcept {
+  const std::uint32_t slots = home.use == segment_use::shared ? segment_units : 1;
+  for (std::uint32_t slot = 0; slot < slots; ++slot) {
+    const run& at = home.runs[slot];
+    if (home.use == segment_use::shared && at.units == 0) continue;
+    for (std::uint32_t i = 0; i < at.count; ++i) visit(at.records[i]);
+  }
+}
 
 /// Cuts a run of the class into `home` at its first fitting span. Null when no span fits or the host
 /// has no memory for records. The run is not listed in a bin yet, and none of its blocks is used.

@@ -38,9 +38,10 @@ void segment_source::discard(segment& dead) noexcept {
   spare = &dead;
 }
 
-status segment_source::lend(segment& home, std::uint64_t bytes, stream on) noexcept {
+status segment_source::lend(segment& home, std::uint64_t bytes, stream on, bool beside_capture) noexcept {
   void* address = nullptr;
-  const status outcome = device_.allocate(bytes, on, address);
+  const status outcome =
+      beside_capture ? device_.allocate_beside_capture(bytes, on, address) : device_.allocate(bytes, on, address);
   if (outcome != status::ok) return outcome;
   home.base = static_cast<std::byte*>(address);
   home.bytes = bytes;

@@ -27,7 +27,7 @@ class segment_source {
   void discard(segment& dead) noexcept;
 
   /// Asks the driver for `bytes` (from granules()) and makes `home` stand for them.
-  [[nodiscard]] status lend(segment& home, std::uint64_t bytes, stream on) noexcept;
+  [[nodiscard]] status lend(segment& home, std::uint64_t bytes, stream on, bool beside_capture) noexcept;
   [[nodiscard]] status take_back(segment& home) noexcept;
 
  private:

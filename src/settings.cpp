@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <arcalloc/profile.hpp>
 #include <arcalloc/settings.hpp>
 #include <cstdint>
 #include <cstdio>
@@ -32,8 +33,8 @@ constexpr setting_row rows[] = {
     {name_max, "cached max in MiB; 0 = unbounded and no retry, for A/B runs", "derived", "0 to 1073741824", true},
     {name_stats, "step report every N steps; 0 = never", "0", "0 to 4294967295", true},
     {name_geometry, "size classes per doubling", "8", "1, 2, 4, 8, 16 or exact", true},
-    {name_capture_miss, "what a miss inside a capture does", "grow", "grow or refuse", false},
-    {name_profile, "prewarm profile to load", "none", "a file", false},
+    {name_capture_miss, "what a miss inside a capture does", "grow", "grow or refuse", true},
+    {name_profile, "prewarm profile to load", "none", "a profile file", true},
     {name_trace, "file to record every request into", "none", "a file", false},
     {name_capacity, "capacity in MiB", "none", "1 to 1073741824", true},
 };
@@ -102,6 +103,8 @@ class reader {
       refuse(name_geometry, text);
     }
     if (number_of(name_capacity, 1, mebibytes_max, number)) out_.capacity_bytes = number << 20;
+    read_capture_miss();
+    read_profile_path();
     for (const setting_row& row : rows) {
       if (row.available) continue;
       if (const char* const text = value_of(row.variable); text != nullptr) {
@@ -175,6 +178,30 @@ class reader {
     out_.cached_bytes_max.mode = bound_mode::unbounded;
     out_.oom_retry = false;
     warn("%s=0: the cache is UNBOUNDED and out-of-memory is not retried; this is for A/B runs only", name_max);
+  }
+
+  void read_capture_miss() noexcept {
+    const char* const text = value_of(name_capture_miss);
+    if (text == nullptr) return;
+    if (std::strcmp(text, "grow") == 0) {
+      out_.capture_miss = capture_policy::grow;
+    } else if (std::strcmp(text, "refuse") == 0) {
+      out_.capture_miss = capture_policy::refuse;
+    } else {
+      refuse(name_capture_miss, text);
+    }
+  }
+
+  void read_profile_path() noexcept {
+    const char* const text = value_of(name_profile);
+    if (text == nullptr) return;
+    profile looked_at;
+    profile_error why;
+    if (read_profile(text, looked_at, why) == status::ok) {
+      out_.profile_path = text;
+    } else {
+      error("%s=\"%.100s\" is refused: %.180s", name_profile, text, why.text);
+    }
   }
 
   void warn_about_unknown_names() noexcept {

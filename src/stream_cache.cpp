@@ -154,6 +154,15 @@ void stream_cache::drop(segment& home) noexcept {
   home.cache.store(nullptr, std::memory_order_release);
 }
 
+void stream_cache::move_all(stream_cache& into) noexcept {
+  for (segments* const side : {&used_, &idle_}) {
+    while (segment* const home = side->front()) {
+      drop(*home);
+      into.take(*home);
+    }
+  }
+}
+
 void stream_cache::strip(segment& home, record_store& records) noexcept {
   ARCALLOC_ASSERT(home.state == segment_state::idle && home.runs_used == 0);
   dissolve_unused(home, records);

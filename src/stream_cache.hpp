@@ -65,6 +65,9 @@ class stream_cache {
   /// drop, for an idle segment that goes to the driver: its runs are taken apart as well.
   void strip(segment& home, record_store& records) noexcept;
 
+  /// All that is ours becomes another cache's. Pool's mutex, both owners claimed.
+  void move_all(stream_cache& into) noexcept;
+
   /// The first of our segments that could serve the class, or null. Partly used ones first, if wanted.
   [[nodiscard]] segment* find_room(std::uint32_t class_index, std::uint64_t block_bytes, bool idle_only) const noexcept;
 

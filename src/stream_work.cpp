@@ -52,10 +52,11 @@ bool stream_works::finished(stream on, std::uint64_t stamp, std::uint64_t now) n
   if (work == nullptr) return false;
   if (is_former(on)) {
     // Whatever is filed under it later was used before the stream ended.
-    if (work->waiters == 0) ask(*work);
+    if (work->waiters == 0 && !frozen_) ask(*work);
     return work->waiters == 0 && work->finished_stamp == whole_past;
   }
   if (work->finished_stamp >= stamp) return true;
+  if (frozen_) return false;
   ask(*work);
   if (work->finished_stamp >= stamp) return true;
   const bool covered = work->point_count > 0 && work->points[work->point_count - 1].stamp >= stamp;
@@ -66,6 +67,19 @@ bool stream_works::finished(stream on, std::uint64_t stamp, std::uint64_t now) n
   work->points[work->point_count++] = {point, now};
   ask(*work);
   return work->finished_stamp >= stamp;
+}
+
+bool stream_works::set_captured(stream on, bool captured) noexcept {
+  stream_work* const work = of(on);
+  if (work == nullptr) return false;
+  if (work->captured != captured) captured ? ++captured_ : --captured_;
+  work->captured = captured;
+  return true;
+}
+
+bool stream_works::is_captured(stream on) noexcept {
+  const stream_work* const work = captured_ == 0 ? nullptr : of(on);
+  return work != nullptr && work->captured;
 }
 
 status stream_works::end(stream on, stream former) noexcept {

@@ -23,6 +23,7 @@ struct stream_work {
   recorded points[points_max];  ///< oldest first
   std::uint32_t point_count = 0;
   std::uint32_t waiters = 0;  ///< of an ended stream: threads that wait for its point, which must stay
+  bool captured = false;      ///< in a capture window: an event recorded there would be part of the graph
   bool spare = false;         ///< of an ended stream: finished, and nothing is filed under it
   stream_work* next = nullptr;
 };
@@ -61,6 +62,13 @@ class stream_works {
   [[nodiscard]] event hold_point(stream former) noexcept;
   void let_go(stream former, bool passed) noexcept;
 
+  /// The stream enters or leaves a capture window. False when the host has no memory to note it.
+  [[nodiscard]] bool set_captured(stream on, bool captured) noexcept;
+  [[nodiscard]] bool is_captured(stream on) noexcept;
+
+  /// While any window is open the device is not asked: only what is known counts.
+  void set_frozen(bool frozen) noexcept { frozen_ = frozen; }
+
   [[nodiscard]] std::uint64_t events_recorded() const noexcept { return events_recorded_; }
 
  private:
@@ -73,6 +81,8 @@ class stream_works {
   arena& memory_;
   stream_work* buckets_[bucket_count] = {};
   std::uint64_t events_recorded_ = 0;
+  std::uint32_t captured_ = 0;
+  bool frozen_ = false;
 };
 
 }  // namespace arcalloc::detail

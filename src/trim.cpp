@@ -36,6 +36,11 @@ void pool::level_leases(const claimed&) noexcept {
 
 void pool::obey_cached_max(lock& guard) noexcept {
   beyond_lease_ = false;
+  if (capturing()) {
+    if (sum(&thread_stats::idle_bytes) > budget_.cached_max()) ++tally_.capture_deferred;
+    put_off_.eviction = true;  // leases are levelled then, too
+    return;
+  }
   departures leaving;
   {
     const claimed all(*this);
@@ -124,11 +129,19 @@ status pool::send_off(lock& guard, departures& leaving, because why) noexcept {
   while (!leaving.empty()) {
     segment* const home = leaving.front();
     leaving.remove(home);
+    if (capturing()) {
+      put_off_.leaving.push_back(home);
+      ++tally_.capture_deferred;
+      continue;
+    }
     status outcome = is_finished(*home) ? status::ok : wait_for_work(guard, home->on);
+    if (outcome == status::ok && capturing()) {  // a window opened while this waited
+      leaving.push_front(home);
+      continue;
+    }
     if (outcome == status::ok) {
-      guard.unlock();
+      const driver_call call(*this, guard);
       outcome = source_.take_back(*home);
-      guard.lock();
     }
     leaving_bytes_ -= home->bytes;
     if (outcome != status::ok) {
@@ -166,57 +179,59 @@ status pool::wait_for_work(lock& guard, stream on) noexcept {
   }
   ++tally_.driver_events;
   ++tally_.waits;
-  guard.unlock();
-  const status waited = source_.device().wait_event(point);
-  guard.lock();
+  const status waited = wait_unlocked(guard, point);
   source_.device().drop_event(point);
   if (waited == status::ok) works_.learn_finished(on, stamp);
   return waited;
 }
 
+status pool::wait_unlocked(lock& guard, event point) noexcept {
+  const driver_call call(*this, guard);
+  return source_.device().wait_event(point);
+}
+
 void pool::settle_passed(const claimed&, departures& leaving) noexcept {
+  pending_.record_late();
   for (noted_block* block = pending_.first(); block != nullptr;) {
     // One that is unfinished does not keep those behind it.
     noted_block* const next = pending::next(block);
-    if (!block->waited_for && pending_.passed(*block)) put_back(pending_.settle(*block), leaving);
+    if (!block->waited_for && pending_.passed(*block)) put_back(pending_.settle(*block), nullptr, leaving);
     block = next;
   }
 }
 
 void pool::wait_for_pending(lock& guard, noted_block& block) noexcept {
+  pending_.record_late();
   block.waited_for = true;
-  for (const foreign_use* use = block.uses; use != nullptr; use = use->next) {
-    const event point = use->point;
-    if (point == event::none) {
-      (void)wait_for_former(guard, use->on);
-      continue;
-    }
-    ++tally_.waits;
-    guard.unlock();
+  for (const foreign_use* use = block.uses; use != nullptr && !capturing(); use = use->next) {
     // If the wait fails the use stays unfinished, and the block pending: nothing is handed out early.
-    (void)source_.device().wait_event(point);
-    guard.lock();
+    if (is_former(use->on) && use->point == event::none) {
+      (void)wait_for_former(guard, use->on);
+    } else if (use->point != event::none) {
+      ++tally_.waits;
+      (void)wait_unlocked(guard, use->point);
+    }
   }
   block.waited_for = false;
 }
 
 status pool::trim(std::uint64_t cached_bytes_target) noexcept {
   lock guard(mutex_);
-  const window call(*this);
+  const one_change call(*this);
   return give_back(guard, cached_bytes_target, when_busy::skip);
 }
 
 status pool::drain() noexcept {
   lock guard(mutex_);
-  const window call(*this);
+  const one_change call(*this);
   return give_back(guard, 0, when_busy::wait);
 }
 
 status pool::give_back(lock& guard, std::uint64_t cached_bytes_target, when_busy busy) noexcept {
-  if (busy == when_busy::wait) {
+  if (busy == when_busy::wait && !capturing()) {
     // Each is waited for once, also where the driver fails to: what is left is pending, and counted.
     const std::uint64_t turn = ++drain_turn_;
-    for (noted_block* block = pending_.first(); block != nullptr;) {
+    for (noted_block* block = pending_.first(); block != nullptr && !capturing();) {
       if (block->waited_for || block->drain_turn == turn) {
         block = pending::next(block);
         continue;
@@ -225,6 +240,12 @@ status pool::give_back(lock& guard, std::uint64_t cached_bytes_target, when_busy
       wait_for_pending(guard, *block);
       block = pending_.first();  // the list may have changed meanwhile
     }
+  }
+  if (capturing()) {
+    put_off_.drain = put_off_.drain || busy == when_busy::wait;
+    put_off_.trim_target = std::min(put_off_.trim_target, cached_bytes_target);
+    ++tally_.capture_deferred;
+    return status::ok;
   }
   departures leaving;
   {
@@ -265,10 +286,12 @@ void pool::note_growth(std::uint64_t segment_bytes) noexcept {
 void pool::measure(lock& guard) noexcept {
   if (bound_.mode != bound_mode::derived) return;
   measured_step_ = tally_.steps;
-  guard.unlock();
+  if (capturing()) {
+    put_off_.measurement = true;
+    return;
+  }
   memory_info device;
-  const status answer = source_.device().query_memory(device);
-  guard.lock();
+  const status answer = query_unlocked(guard, device);
   cap_arithmetic cap = budget_.cap();
   if (answer == status::ok) {
     const claimed all(*this);
@@ -281,6 +304,11 @@ void pool::measure(lock& guard) noexcept {
   cap.query = answer;
   budget_.set_cap(cap);
   obey_cached_max(guard);
+}
+
+status pool::query_unlocked(lock& guard, memory_info& out) noexcept {
+  const driver_call call(*this, guard);
+  return source_.device().query_memory(out);
 }
 
 bool pool::measure_due() const noexcept { return tally_.steps - measured_step_ >= measure_steps; }

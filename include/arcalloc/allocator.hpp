@@ -6,9 +6,11 @@
 #include <memory>
 
 #include <arcalloc/backend.hpp>
+#include <arcalloc/capture.hpp>
 #include <arcalloc/counters.hpp>
 #include <arcalloc/options.hpp>
 #include <arcalloc/phase.hpp>
+#include <arcalloc/profile.hpp>
 #include <arcalloc/status.hpp>
 
 namespace arcalloc {
@@ -134,6 +136,58 @@ class allocator {
   /// event; never waits. On the driver's failure its status, and nothing has changed: the stream has not ended.
   /// A thread's own default stream ends by itself when the thread exits.
   [[nodiscard]] status end_stream(stream on) noexcept;
+
+  // Capture windows. The calls bracket those of the driver: begin_capture before the driver's, end_capture and
+  // abort_capture after it. While any window is open nothing is freed to the driver, no event is queried and
+  // nothing is waited for, on any thread: what is wanted of that is done when the last window closes. Whatever
+  // these calls answer, a stream is in a window afterwards only where begin_capture or join_capture said ok.
+
+  /// Opens a window on `on`. Every block that it touches is pinned for the graph: requested or freed on its
+  /// streams, or named by note_use there. invalid_argument when `on` is in a window already or an option is out of
+  /// range. Waits until other threads are out of the driver calls that a capture forbids.
+  [[nodiscard]] status begin_capture(stream on, const capture_options& how = {}) noexcept;
+
+  /// `joining` waits on `capturing`, so its work is part of the same graph until the window closes.
+  /// invalid_argument when `capturing` is in no window or `joining` in another one; ok when it has joined already.
+  [[nodiscard]] status join_capture(stream joining, stream capturing) noexcept;
+
+  /// Closes the window that began on `on`: what it touched is pinned for `graph` until release_graph. What the
+  /// window put off is done now. invalid_argument, and graph_id::none, when no window began there.
+  [[nodiscard]] status end_capture(stream on, graph_id& graph) noexcept;
+
+  /// Closes it without a graph: nothing is pinned for it any more, and live blocks stay with their callers.
+  [[nodiscard]] status abort_capture(stream on) noexcept;
+
+  /// Says that the graph was launched on `on`. Where that is not the stream of the capture, a release
+  /// waits for it. invalid_argument for a graph that is not there.
+  [[nodiscard]] status note_replay(graph_id graph, stream on) noexcept;
+
+  /// The graph is not launched again: what only it pinned is idle memory, after the last launch that was noted.
+  /// invalid_argument for a graph that is not there.
+  [[nodiscard]] status release_graph(graph_id graph) noexcept;
+
+  /// True while `on` is in a window.
+  [[nodiscard]] bool is_capturing(stream on) const noexcept;
+
+  /// What missed in the window that is open, or in the last one: at most `capacity` records are written. Returns how
+  /// many there are.
+  std::size_t read_capture_misses(capture_miss_record* out, std::size_t capacity) const noexcept;
+
+  // Prewarm profiles.
+
+  /// Records from now on, per stream and class, the most blocks out at once of those requested meanwhile. Until
+  /// end_profile every call takes the slow way. invalid_argument while one is recorded.
+  [[nodiscard]] status begin_profile() noexcept;
+  [[nodiscard]] status end_profile(profile& out) noexcept;
+
+  /// Fills the cache until a request for every block of the profile, all out at once, would hit. Within the
+  /// bounds: capacity_exceeded when a bound stops it, else the driver's status; what is there by then stays, and
+  /// `missing` (if any) receives what is short. invalid_argument in a capture window.
+  [[nodiscard]] status prewarm(const profile& wanted, profile* missing = nullptr) noexcept;
+
+  /// Whether the profile's blocks, all out at once, would hit: ok; else `missing` (if any) receives what is short, and
+  /// the answer is capture_miss, or capacity_exceeded where no prewarm within the bounds could help. Changes nothing.
+  [[nodiscard]] status verify(const profile& wanted, profile* missing = nullptr) const noexcept;
 
   /// Enters a phase; see enter_phase for what happens. Entering the current phase does nothing.
   [[nodiscard]] status begin_phase(phase next) noexcept;

@@ -22,6 +22,10 @@ class host_backend final : public backend {
   [[nodiscard]] const char* name() const noexcept override { return "host"; }
   [[nodiscard]] std::size_t granularity() const noexcept override { return page_bytes_; }
   [[nodiscard]] status allocate(std::size_t bytes, stream on, void*& address) noexcept override;
+  /// There is no capture that it could disturb.
+  [[nodiscard]] status allocate_beside_capture(std::size_t bytes, stream on, void*& address) noexcept override {
+    return allocate(bytes, on, address);
+  }
   [[nodiscard]] status free(void* address, std::size_t bytes) noexcept override;
   [[nodiscard]] status query_memory(memory_info& out) const noexcept override;
 

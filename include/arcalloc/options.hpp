@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <arcalloc/backend.hpp>
+#include <arcalloc/capture.hpp>
 
 namespace arcalloc {
 
@@ -41,14 +42,16 @@ struct text_sink {
 
 /// Everything an allocator is created with. A value-initialised object is the shipped default.
 struct options {
-  bool enabled = true;                     ///< false: every request goes to the driver
-  cached_bound cached_bytes_max{};         ///< bound on idle bytes that could go back to the driver
-  std::uint64_t capacity_bytes = 0;        ///< bound on all bytes from the driver; 0 = none
-  geometry classes = geometry::classes_8;  ///< how sizes are rounded
-  bool oom_retry = true;                   ///< false: a refusal is final, as in the origin
-  bool cache_in_prefill = false;           ///< keep the cache on during prefill
-  std::uint32_t stats_every_steps = 0;     ///< a step report to `sink` every N steps; 0 = never
-  text_sink sink{};                        ///< none: no report is made
+  bool enabled = true;                                 ///< false: every request goes to the driver
+  cached_bound cached_bytes_max{};                     ///< bound on idle bytes that could go back to the driver
+  std::uint64_t capacity_bytes = 0;                    ///< bound on all bytes from the driver; 0 = none
+  geometry classes = geometry::classes_8;              ///< how sizes are rounded
+  bool oom_retry = true;                               ///< false: a refusal is final, as in the origin
+  capture_policy capture_miss = capture_policy::grow;  ///< where a window does not say otherwise
+  const char* profile_path = nullptr;                  ///< a prewarm profile to load at creation; null: none
+  bool cache_in_prefill = false;                       ///< keep the cache on during prefill
+  std::uint32_t stats_every_steps = 0;                 ///< a step report to `sink` every N steps; 0 = never
+  text_sink sink{};                                    ///< none: no report is made
 };
 
 }  // namespace arcalloc

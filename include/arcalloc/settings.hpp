@@ -49,7 +49,9 @@ struct setting_row {
 /// nothing around them. A refused value leaves the field as it was (the safe default where the
 /// caller passed defaults) and is reported; it never widens a bound. All variables are looked at,
 /// also after a refusal. Unknown ARC_ALLOC_* names are warned about with the nearest known one.
-/// `ARC_ALLOC_CACHE_MAX_MB=0` sets unbounded and switches oom_retry off, with a warning that says so.
+/// ARC_ALLOC_CACHE_PROFILE is read, and refused with its line where it is no profile; options::profile_path points
+/// to the variable's own text. `ARC_ALLOC_CACHE_MAX_MB=0` sets unbounded and switches oom_retry off, with a warning
+/// that says so.
 [[nodiscard]] settings_result settings_from(const environment_source& source, options& out) noexcept;
 
 /// settings_from over the environment of the process.

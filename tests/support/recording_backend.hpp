@@ -38,6 +38,10 @@ class recording_backend final : public backend {
     return status::ok;
   }
 
+  status allocate_beside_capture(std::size_t bytes, stream on, void*& address) noexcept override {
+    return allocate(bytes, on, address);
+  }
+
   status free(void* address, std::size_t bytes) noexcept override {
     if (before_free) before_free();
     const std::lock_guard guard(mutex_);

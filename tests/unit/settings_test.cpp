@@ -131,9 +131,17 @@ TEST(settings, two_names_of_the_switch_that_differ_are_both_refused) {
 }
 
 TEST(settings, what_is_not_built_yet_is_refused_whatever_the_value) {
-  for (const char* name : {"ARC_ALLOC_CACHE_CAPTURE_MISS", "ARC_ALLOC_CACHE_PROFILE", "ARC_ALLOC_CACHE_TRACE"}) {
-    for (const char* value : {"grow", "file.json", ""}) expect_refused(name, value);
-  }
+  for (const char* value : {"grow", "file.json", ""}) expect_refused("ARC_ALLOC_CACHE_TRACE", value);
+}
+
+TEST(settings, a_capture_miss_grows_or_is_refused) {
+  EXPECT_EQ(accepted("ARC_ALLOC_CACHE_CAPTURE_MISS", "grow").capture_miss, capture_policy::grow);
+  EXPECT_EQ(accepted("ARC_ALLOC_CACHE_CAPTURE_MISS", "refuse").capture_miss, capture_policy::refuse);
+  for (const char* value : {"", "Grow", "refuse ", "1"}) expect_refused("ARC_ALLOC_CACHE_CAPTURE_MISS", value);
+}
+
+TEST(settings, a_profile_is_looked_at_at_once) {
+  for (const char* value : {"", "/no/such/file.json", "/dev/null"}) expect_refused("ARC_ALLOC_CACHE_PROFILE", value);
 }
 
 TEST(settings, every_refusal_is_reported_and_good_neighbours_still_count) {

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// Capture windows: what opens, joins and closes one, what is pinned, and what waits for the last to close.
+// While a window is open its streams' memory is all in the pool's own record, so every call on them
+// comes here, and the hit path of everybody else knows nothing of it.
+#include <utility>
+
+#include "pool.hpp"
+
+namespace arcalloc::detail {
+
+void pool::gather(const claimed& all, stream on, stream_cache& into) noexcept {
+  for (thread_record* at = records_.front(); at != nullptr; at = records_list::next(at)) {
+    if (stream_cache* const cache = at->find(on); cache != nullptr) cache->move_all(into);
+  }
+  // What was idle is idle, under another record. Leases cannot be obeyed while a window is open.
+  if (capturing()) {
+    beyond_lease_ = true;
+  } else {
+    level_leases(all);
+  }
+}
+
+bool pool::enter_window(stream on) noexcept {
+  stream_cache* const common = common_cache(on);
+  if (common == nullptr || !works_.set_captured(on, true)) return false;
+  const claimed all(*this);
+  gather(all, on, *common);
+  return true;
+}
+
+status pool::begin_capture(stream on, const capture_options& how) noexcept {
+  lock guard(mutex_);
+  const one_change call(*this);
+  if (pins_.window_of(on) != nullptr) return status::invalid_argument;
+  if (!capturing()) {
+    // What idles in the group may serve this window if its work outside of graphs has finished: asked while one may.
+    const claimed all(*this);
+    const std::uint64_t now = level_stamps(all);
+    pins_.for_each_idle(how.group, [&](stream own, std::uint64_t stamp) {
+      if (own != on) (void)works_.finished(own, stamp, now);
+    });
+  }
+  const capture_policy policy = how.policy != capture_policy::as_configured ? how.policy : capture_miss_;
+  if (!enter_window(on)) return status::backend_failed;
+  if (pins_.open(on, policy, how.group) == nullptr) {
+    (void)works_.set_captured(on, false);
+    return status::backend_failed;
+  }
+  works_.set_frozen(true);
+  while (noted_miss* const old = capture_misses_) {
+    capture_misses_ = old->next;
+    detail::give_back(spare_misses_, &noted_miss::next, *old);
+  }
+  // Nobody begins a forbidden call from now on; those that are under way end first.
+  forbidden_calls_over_.wait(guard, [this] { return forbidden_calls_ == 0; });
+  return status::ok;
+}
+
+status pool::join_capture(stream joining, stream capturing) noexcept {
+  const lock guard(mutex_);
+  const one_change call(*this);
+  graph* const window = pins_.window_of(capturing);
+  if (window == nullptr) return status::invalid_argument;
+  if (const graph* const other = pins_.window_of(joining); other != nullptr) {
+    return other == window ? status::ok : status::invalid_argument;
+  }
+  if (!enter_window(joining)) return status::backend_failed;
+  if (pins_.join(*window, joining, true)) return status::ok;
+  (void)works_.set_captured(joining, false);
+  return status::backend_failed;
+}
+
+void pool::leave_window(graph& window) noexcept {
+  for (const graph_stream* at = window.streams; at != nullptr; at = at->next) {
+    if (at->joined) (void)works_.set_captured(at->on, false);
+  }
+}
+
+void pool::thaw(lock& guard) noexcept {
+  if (capturing()) return;
+  works_.set_frozen(false);
+  do_what_was_put_off(guard);
+}
+
+status pool::end_capture(stream on, graph_id& out) noexcept {
+  lock guard(mutex_);
+  const one_change call(*this);
+  out = graph_id::none;
+  graph* const window = pins_.window_of(on);
+  if (window == nullptr || window->began_on != on) return status::invalid_argument;
+  leave_window(*window);
+  pins_.close(*window);
+  out = window->id;
+  thaw(guard);
+  return status::ok;
+}
+
+status pool::abort_capture(stream on) noexcept {
+  lock guard(mutex_);
+  const one_change call(*this);
+  graph* const window = pins_.window_of(on);
+  if (window == nullptr || window->began_on != on) return status::invalid_argument;
+  leave_window(*window);
+  departures leaving;
+  unpin(*window, false, leaving);
+  put_off_.eviction = put_off_.eviction || beyond_lease_;
+  while (segment* const home = leaving.front()) {
+    leaving.remove(home);
+    put_off_.leaving.push_back(home);
+  }
+  thaw(guard);
+  return status::ok;
+}
+
+status pool::note_replay(graph_id id, stream on) noexcept {
+  const lock guard(mutex_);
+  graph* const of = pins_.find(id);
+  if (of == nullptr) return status::invalid_argument;
+  return pins_.join(*of, on, false) ? status::ok : status::backend_failed;
+}
+
+status pool::release_graph(graph_id id) noexcept {
+  lock guard(mutex_);
+  const one_change call(*this);
+  graph* const gone = pins_.find(id);
+  if (gone == nullptr) return status::invalid_argument;
+  const bool has_work = !source_.device().synchronous();
+  if (has_work && !pending_.try_reserve(pins_.uses_of(*gone))) return status::backend_failed;
+  departures leaving;
+  unpin(*gone, has_work, leaving);
+  if (beyond_lease_) obey_cached_max(guard);
+  return leaving.empty() ? status::ok : send_off(guard, leaving, because::asked);
+}
+
+bool pool::is_capturing(stream on) noexcept {
+  const lock guard(mutex_);
+  return pins_.window_of(on) != nullptr;
+}
+
+void pool::touch(graph& window, block_record& piece, bool crosses) noexcept {
+  pins_.touch(window, piece, epoch_);
+  if (crosses) pins_.cross(piece);
+}
+
+void pool::unpin(graph& gone, bool has_work, departures& leaving) noexcept {
+  const claimed all(*this);
+  pins_.forget(gone, [&](block_record& piece) {
+    const bool idle = piece.requested_bytes == 0;
+    for (const graph_stream* ran = gone.streams; has_work && ran != nullptr; ran = ran->next) {
+      // Work on the block's own stream is ordered before its next use there.
+      if (ran->on != piece.home->home->on) ARCALLOC_ASSERT(pending_.note(piece, ran->on));
+    }
+    if (!idle) return;  // comes back when it is freed, or when its uses have passed
+    if (piece.noted()) {
+      pending_.defer_late(piece);
+    } else {
+      put_back(piece, nullptr, leaving);
+    }
+  });
+}
+
+block_record* pool::search_pins(graph& window, thread_record& self, const request& asked) noexcept {
+  block_record* const piece =
+      pins_.take_exact(window, asked.on, asked.class_bytes,
+                       [this](stream own, std::uint64_t to) { return works_.finished(own, to, to); });
+  if (piece == nullptr) return nullptr;
+  piece->requested_bytes |= asked.bytes;
+  self.stats.add(asked.bytes, piece->home->block_bytes);
+  return piece;
+}
+
+block_record* pool::from_larger(graph& window, thread_record& self, const request& asked) noexcept {
+  // Graphs of a group are never run at once, so what idles there serves any size, and what their stream has before
+  // the device is asked: a prewarm of the largest is enough for them all. A graph by itself has nobody to share
+  // with: a small output is not to keep a large scratch block for good.
+  const bool grouped = window.group->number != pool_group::none;
+  block_record* piece =
+      pins_.take_fitting(window, asked.on, asked.bytes, grouped ? UINT64_MAX : 2 * asked.class_bytes,
+                         [this](stream own, std::uint64_t to) { return works_.finished(own, to, to); });
+  if (piece != nullptr) {
+    piece->requested_bytes |= asked.bytes;
+    self.stats.add(asked.bytes, piece->home->block_bytes);
+    return piece;
+  }
+  segment* const larger = grouped ? dedicated_.find_fitting(asked.on, asked.bytes) : nullptr;
+  if (larger == nullptr) return nullptr;
+  dedicated_.remove(*larger);
+  common_.stats.idle_bytes -= larger->bytes;
+  return hand_out(self, *larger, asked);
+}
+
+void pool::note_capture_miss(const request& asked) noexcept {
+  ++tally_.capture_misses;
+  for (noted_miss* at = capture_misses_; at != nullptr; at = at->next) {
+    if (at->miss.class_bytes != asked.class_bytes || at->miss.on != asked.on) continue;
+    ++at->miss.count;
+    return;
+  }
+  noted_miss* const fresh = take_spare(spare_misses_, &noted_miss::next, memory_);
+  if (fresh == nullptr) return;  // counted all the same
+  fresh->miss = {asked.bytes, asked.class_bytes, asked.on, 1};
+  fresh->next = capture_misses_;
+  capture_misses_ = fresh;
+}
+
+std::size_t pool::read_capture_misses(capture_miss_record* out, std::size_t capacity) noexcept {
+  const lock guard(mutex_);
+  std::size_t count = 0;
+  for (const noted_miss* at = capture_misses_; at != nullptr; at = at->next) ++count;
+  std::size_t place = count;
+  for (const noted_miss* at = capture_misses_; at != nullptr; at = at->next) {
+    if (--place < capacity) out[place] = at->miss;
+  }
+  return count;
+}
+
+void pool::do_what_was_put_off(lock& guard) noexcept {
+  put_off now = std::exchange(put_off_, {});
+  pending_.record_late();
+  if (now.measurement) measure(guard);
+  if (now.drain) {
+    (void)give_back(guard, 0, when_busy::wait);  // whoever asked was told ok; what fails is stuck, and counted
+  } else if (now.trim_target != UINT64_MAX) {
+    (void)give_back(guard, now.trim_target, when_busy::skip);
+  }
+  if (now.eviction || beyond_lease_) obey_cached_max(guard);
+  if (!now.leaving.empty()) (void)send_off(guard, now.leaving, because::asked);
+}
+
+}  // namespace arcalloc::detail
