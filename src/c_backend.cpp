@@ -39,11 +39,10 @@ caller_backend::caller_backend(const arcalloc_backend& functions) noexcept : fun
   functions_.name = nullptr;  // the caller's string is theirs again when the device is made
 }
 
-status caller_backend::allocate(std::size_t bytes, stream on, void*& address) noexcept {
+status caller_backend::lend(lending_function from, std::size_t bytes, stream on, void*& address) noexcept {
   address = nullptr;
   void* lent = nullptr;
-  const status outcome =
-      believed(functions_.allocate(functions_.context, bytes, static_cast<arcalloc_stream>(on), &lent));
+  const status outcome = believed(from(functions_.context, bytes, static_cast<arcalloc_stream>(on), &lent));
   if (outcome != status::ok) return outcome;
   if (lent == nullptr) return status::backend_failed;
   const std::uint64_t alignment = std::max(functions_.granularity, alignment_least);
@@ -54,6 +53,15 @@ status caller_backend::allocate(std::size_t bytes, stream on, void*& address) no
   }
   address = lent;
   return status::ok;
+}
+
+status caller_backend::allocate(std::size_t bytes, stream on, void*& address) noexcept {
+  return lend(functions_.allocate, bytes, on, address);
+}
+
+status caller_backend::allocate_beside_capture(std::size_t bytes, stream on, void*& address) noexcept {
+  if (functions_.allocate_beside_capture == nullptr) return backend::allocate_beside_capture(bytes, on, address);
+  return lend(functions_.allocate_beside_capture, bytes, on, address);
 }
 
 status caller_backend::free(void* address, std::size_t bytes) noexcept {

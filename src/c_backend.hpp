@@ -27,6 +27,7 @@ class caller_backend final : public backend {
   }
   [[nodiscard]] bool synchronous() const noexcept override { return functions_.synchronous != 0; }
   [[nodiscard]] status allocate(std::size_t bytes, stream on, void*& address) noexcept override;
+  [[nodiscard]] status allocate_beside_capture(std::size_t bytes, stream on, void*& address) noexcept override;
   [[nodiscard]] status free(void* address, std::size_t bytes) noexcept override;
   [[nodiscard]] status query_memory(memory_info& out) const noexcept override;
   [[nodiscard]] status record_event(stream on, event& out) noexcept override;
@@ -35,6 +36,9 @@ class caller_backend final : public backend {
   void drop_event(event point) noexcept override;
 
  private:
+  using lending_function = decltype(arcalloc_backend::allocate);
+  [[nodiscard]] status lend(lending_function from, std::size_t bytes, stream on, void*& address) noexcept;
+
   arcalloc_backend functions_;
   char name_[64];
 };

@@ -42,6 +42,11 @@ struct arcalloc_allocator {
   void* sink_context = nullptr;
 };
 
+/// A profile is the caller's alone.
+struct arcalloc_profile {
+  arcalloc::profile core{};
+};
+
 namespace arcalloc::detail {
 
 /// Makes an object of `Object` in malloc's memory; null where there is none.

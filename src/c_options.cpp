@@ -16,6 +16,13 @@ static_assert(same(ARCALLOC_BOUND_DERIVED, bound_mode::derived) &&
               same(ARCALLOC_BOUND_EXPLICIT, bound_mode::explicit_bytes) &&
               same(ARCALLOC_BOUND_UNBOUNDED, bound_mode::unbounded));
 
+constexpr bool same(arcalloc_capture_policy c, capture_policy cpp) {
+  return c == static_cast<arcalloc_capture_policy>(cpp);
+}
+static_assert(same(ARCALLOC_CAPTURE_AS_CONFIGURED, capture_policy::as_configured) &&
+              same(ARCALLOC_CAPTURE_GROW, capture_policy::grow) &&
+              same(ARCALLOC_CAPTURE_REFUSE, capture_policy::refuse));
+
 /// Leaves `out`, which holds the default, where the switch does.
 bool read_switch(arcalloc_switch given, bool& out) noexcept {
   if (given < ARCALLOC_SWITCH_DEFAULT || given > ARCALLOC_SWITCH_OFF) return false;
@@ -27,19 +34,27 @@ arcalloc_switch as_switch(bool value) noexcept { return value ? ARCALLOC_SWITCH_
 
 }  // namespace
 
+bool read_policy(arcalloc_capture_policy given, capture_policy& out) noexcept {
+  if (given < ARCALLOC_CAPTURE_AS_CONFIGURED || given > ARCALLOC_CAPTURE_REFUSE) return false;
+  if (given != ARCALLOC_CAPTURE_AS_CONFIGURED) out = static_cast<capture_policy>(given);
+  return true;
+}
+
 bool read_options(const arcalloc_options& given, options& out) noexcept {
   out = options{};
   if (given.geometry < ARCALLOC_GEOMETRY_8 || given.geometry > ARCALLOC_GEOMETRY_EXACT) return false;
   if (given.cached_bytes_max_mode < ARCALLOC_BOUND_DERIVED || given.cached_bytes_max_mode > ARCALLOC_BOUND_UNBOUNDED) {
     return false;
   }
-  if (given.cached_bytes_max_from_environment > 1) return false;
+  if (given.cached_bytes_max_from_environment > 1 || given.zero != 0) return false;
+  if (!read_policy(given.capture_miss, out.capture_miss)) return false;
   out.cached_bytes_max.mode = static_cast<bound_mode>(given.cached_bytes_max_mode);
   out.cached_bytes_max.bytes = given.cached_bytes_max;
   out.cached_bytes_max.from_environment = given.cached_bytes_max_from_environment == 1;
   out.capacity_bytes = given.capacity_bytes;
   out.classes = static_cast<geometry>(given.geometry);
   out.stats_every_steps = given.stats_every_steps;
+  out.profile_path = given.profile_path;
   return read_switch(given.cache, out.enabled) && read_switch(given.oom_retry, out.oom_retry) &&
          read_switch(given.cache_in_prefill, out.cache_in_prefill);
 }
@@ -54,6 +69,8 @@ void write_options(const options& settings, arcalloc_options& out) noexcept {
   out.oom_retry = as_switch(settings.oom_retry);
   out.cache_in_prefill = as_switch(settings.cache_in_prefill);
   out.stats_every_steps = settings.stats_every_steps;
+  out.capture_miss = static_cast<arcalloc_capture_policy>(settings.capture_miss);
+  out.profile_path = settings.profile_path;
 }
 
 }  // namespace arcalloc::detail

@@ -13,6 +13,9 @@ namespace arcalloc::detail {
 /// False where a value is not listed; `out` is then unspecified. Its sink is left out.
 [[nodiscard]] bool read_options(const arcalloc_options& given, options& out) noexcept;
 
+/// Leaves `out` where the policy is "as configured". False where it is not listed.
+[[nodiscard]] bool read_policy(arcalloc_capture_policy given, capture_policy& out) noexcept;
+
 /// Writes all but the sink.
 void write_options(const options& settings, arcalloc_options& out) noexcept;
 

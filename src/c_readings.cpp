@@ -52,7 +52,8 @@ arcalloc_status arcalloc_read_cap(const arcalloc_allocator* self, arcalloc_cap_a
                                       cap.driver_free_bytes,
                                       cap.own_cached_bytes,
                                       cap.free_bytes,
-                                      cap.reserve_bytes};
+                                      cap.reserve_bytes,
+                                      cap.cached_bytes_max_wanted};
   return write_struct(value, out) ? ARCALLOC_OK : ARCALLOC_INVALID_ARGUMENT;
 }
 

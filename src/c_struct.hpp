@@ -37,6 +37,10 @@ inline constexpr std::size_t size_at_first<arcalloc_segment_extent> = offsetof(a
 template <>
 inline constexpr std::size_t size_at_first<arcalloc_build> = offsetof(arcalloc_build, build_type) + sizeof(const char*);
 
+template <>
+inline constexpr std::size_t size_at_first<arcalloc_capture_options> = offsetof(arcalloc_capture_options, pool_group) +
+                                                                       8;
+
 /// The size that the caller's struct says it has; 0 where it is null or the size cannot be.
 template <class Struct>
 [[nodiscard]] std::size_t callers_size(const Struct* given) noexcept {

@@ -145,7 +145,8 @@ void pool::touch(graph& window, block_record& piece, bool crosses) noexcept {
 void pool::unpin(graph& gone, bool has_work, departures& leaving) noexcept {
   const claimed all(*this);
   pins_.forget(gone, [&](block_record& piece) {
-    const bool idle = piece.requested_bytes == 0;
+    // Also where another graph pins it still: this one's launches are not known afterwards.
+    const bool idle = (piece.requested_bytes & ~pinned_flag) == 0;
     for (const graph_stream* ran = gone.streams; has_work && ran != nullptr; ran = ran->next) {
       // Work on the block's own stream is ordered before its next use there.
       if (ran->on != piece.home->home->on) ARCALLOC_ASSERT(pending_.note(piece, ran->on));
@@ -153,7 +154,7 @@ void pool::unpin(graph& gone, bool has_work, departures& leaving) noexcept {
     if (!idle) return;  // comes back when it is freed, or when its uses have passed
     if (piece.noted()) {
       pending_.defer_late(piece);
-    } else {
+    } else if (!piece.pinned()) {
       put_back(piece, nullptr, leaving);
     }
   });

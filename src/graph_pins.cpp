@@ -177,11 +177,15 @@ void graph_pins::rest(block_record& piece, const graph* in, std::uint64_t stamp)
   file(block);
 }
 
-block_record* graph_pins::take(pinned_block& block) noexcept {
-  unfile(block);
+void graph_pins::count_out(pinned_block& block) noexcept {
   idle_bytes_ -= block.piece->home->block_bytes;
   --idle_count_;
   block.freed_by = nullptr;
+}
+
+block_record* graph_pins::take(pinned_block& block) noexcept {
+  unfile(block);
+  count_out(block);
   return block.piece;
 }
 
@@ -197,10 +201,7 @@ void graph_pins::unpin(pin& gone) noexcept {
 
 void graph_pins::drop(pinned_block& block) noexcept {
   block_record& piece = *block.piece;
-  if (piece.requested_bytes == pinned_flag) {
-    idle_bytes_ -= piece.home->block_bytes;
-    --idle_count_;
-  }
+  if (piece.requested_bytes == pinned_flag) count_out(block);
   piece.requested_bytes &= ~pinned_flag;
   pinned_block** at = &bucket_of(piece);
   while (*at != &block) at = &(*at)->next_in_bucket;

@@ -111,10 +111,11 @@ class graph_pins {
   [[nodiscard]] block_record* take_fitting(const graph& window, stream on, std::uint64_t least, std::uint64_t most,
                                            MayCross may_cross) noexcept;
 
-  /// Unpins everything of the graph and forgets it. `freed(block)` is called for each block that no graph pins any
-  /// more; pinned_flag is gone from it, and where it was idle it carries nothing: neither idle nor live.
-  template <class Freed>
-  void forget(graph& gone, Freed freed) noexcept;
+  /// Unpins everything of the graph and forgets it. `left(block)` is called for each of its blocks. Where no other
+  /// graph pins it pinned_flag is gone, and a block that was idle carries nothing: neither idle nor live. One that
+  /// another pins and that idles still is in its group again, unless `left` made something else of it.
+  template <class Left>
+  void forget(graph& gone, Left left) noexcept;
 
   /// True where a graph or a window has this stream.
   [[nodiscard]] bool is_used_on(stream on) const noexcept;
@@ -140,6 +141,7 @@ class graph_pins {
   void file(pinned_block& block) noexcept;
   void unfile(pinned_block& block) noexcept;
   void drop(pinned_block& block) noexcept;
+  void count_out(pinned_block& block) noexcept;
   [[nodiscard]] block_record* take(pinned_block& block) noexcept;
   void unpin(pin& gone) noexcept;
   void retire(graph& gone) noexcept;
@@ -197,19 +199,22 @@ block_record* graph_pins::take_fitting(const graph& window, stream on, std::uint
   return nullptr;
 }
 
-template <class Freed>
-void graph_pins::forget(graph& gone, Freed freed) noexcept {
+template <class Left>
+void graph_pins::forget(graph& gone, Left left) noexcept {
   while (pin* const at = gone.pins) {
     gone.pins = at->next_of_graph;
     pinned_block& block = *at->block;
+    block_record& piece = *block.piece;
     unpin(*at);
-    if (block.pins != nullptr) {
-      file(block);  // what is left may be of one group now
+    if (block.pins == nullptr) {
+      drop(block);
+      left(piece);
       continue;
     }
-    block_record& piece = *block.piece;
-    drop(block);
-    freed(piece);
+    const bool idle = piece.requested_bytes == pinned_flag;
+    left(piece);
+    if (idle && piece.requested_bytes != pinned_flag) count_out(block);
+    file(block);  // what is left may be of one group now
   }
   retire(gone);
 }

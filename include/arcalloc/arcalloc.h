@@ -113,11 +113,23 @@ enum { ARCALLOC_SWITCH_DEFAULT = 0, ARCALLOC_SWITCH_ON, ARCALLOC_SWITCH_OFF };
 typedef int32_t arcalloc_severity;
 enum { ARCALLOC_SEVERITY_WARNING = 0, ARCALLOC_SEVERITY_ERROR };
 
-/* A queue of work on the device, by its identity; 0 is the default stream. Never dereferenced. */
+/* What a request meets in a capture window when nothing held will do: the driver is asked, or ARCALLOC_CAPTURE_MISS. */
+typedef int32_t arcalloc_capture_policy;
+enum { ARCALLOC_CAPTURE_AS_CONFIGURED = 0, ARCALLOC_CAPTURE_GROW, ARCALLOC_CAPTURE_REFUSE };
+
+/* A queue of work on the device, by its identity; 0 is the default stream. Never dereferenced. Values with the highest
+ * bit set are the library's own. */
 typedef uint64_t arcalloc_stream;
+
+/* The calling thread's own default stream: in two threads two streams. */
+#define ARCALLOC_PER_THREAD_STREAM UINT64_MAX
+
+/* A captured graph, as the allocator knows it; 0: none. */
+typedef uint64_t arcalloc_graph;
 
 typedef struct arcalloc_device arcalloc_device;
 typedef struct arcalloc_allocator arcalloc_allocator;
+typedef struct arcalloc_profile arcalloc_profile;
 
 /* One piece of device memory. All zero: no block. */
 typedef struct arcalloc_block {
@@ -143,7 +155,32 @@ typedef struct arcalloc_options {
   uint32_t stats_every_steps;       /* a step report to the sink every N steps; 0: never */
   arcalloc_text_sink sink;          /* null: no report is made */
   void* sink_context;
+  arcalloc_capture_policy capture_miss; /* default grow */
+  uint32_t zero;
+  const char* profile_path; /* a prewarm profile to load at creation; null: none */
 } arcalloc_options;
+
+/* How a capture window is opened. Windows of one pool group share what only replays touch; 0: a group of its own. */
+typedef struct arcalloc_capture_options {
+  uint32_t size;
+  arcalloc_capture_policy policy;
+  uint64_t pool_group;
+} arcalloc_capture_options;
+
+/* Requests of one class and stream that missed in a window. An element of an array: it does not grow. */
+typedef struct arcalloc_capture_miss {
+  uint64_t requested_bytes; /* the first of them */
+  uint64_t class_bytes;
+  arcalloc_stream stream;
+  uint64_t count;
+} arcalloc_capture_miss;
+
+/* On this stream, this many blocks of this size out at once. An element of an array: it does not grow. */
+typedef struct arcalloc_profile_entry {
+  arcalloc_stream stream;
+  uint64_t bytes;
+  uint64_t blocks;
+} arcalloc_profile_entry;
 
 /*
  * A device of the caller's own. The contract of each function is that of backend.hpp; in short: any thread may call
@@ -163,6 +200,8 @@ typedef struct arcalloc_backend {
   arcalloc_status (*query_event)(void* context, uint64_t event, int32_t* finished);        /* 0 or 1 */
   arcalloc_status (*wait_event)(void* context, uint64_t event);
   void (*drop_event)(void* context, uint64_t event);
+  /* allocate while the stream is being captured, beside the capture; null: the device cannot */
+  arcalloc_status (*allocate_beside_capture)(void* context, size_t bytes, arcalloc_stream stream, void** address);
 } arcalloc_backend;
 
 /* What the driver says about the device's memory now. */
@@ -181,8 +220,9 @@ typedef struct arcalloc_cap_arithmetic {
   uint64_t cap_source; /* arcalloc_cap_source */
   uint64_t driver_free_bytes;
   uint64_t own_cached_bytes;
-  uint64_t free_bytes;    /* the driver's free + our cached */
-  uint64_t reserve_bytes; /* min(256 MiB, free / 4) */
+  uint64_t free_bytes;              /* the driver's free + our cached */
+  uint64_t reserve_bytes;           /* min(256 MiB, free / 4) */
+  uint64_t cached_bytes_max_wanted; /* where the cache thrashes: the bound that would do; else 0 */
 } arcalloc_cap_arithmetic;
 
 /* The last refusal by the ladder, term by term. Bytes. */
@@ -286,6 +326,72 @@ ARCALLOC_API arcalloc_status arcalloc_note_use(arcalloc_allocator* allocator, ar
                                                arcalloc_stream stream) ARCALLOC_NOEXCEPT;
 ARCALLOC_API arcalloc_status arcalloc_note_use_address(arcalloc_allocator* allocator, void* address,
                                                        arcalloc_stream stream) ARCALLOC_NOEXCEPT;
+
+/* The stream goes away: called before the driver destroys it. Its memory is for every other stream once its work has
+ * finished, and its number may mean another stream from now on. */
+ARCALLOC_API arcalloc_status arcalloc_end_stream(arcalloc_allocator* allocator,
+                                                 arcalloc_stream stream) ARCALLOC_NOEXCEPT;
+/* What ARCALLOC_PER_THREAD_STREAM means on the calling thread, as a value that means the same on every thread. */
+ARCALLOC_API arcalloc_stream arcalloc_this_thread_stream(void) ARCALLOC_NOEXCEPT;
+
+/*
+ * Capture windows: begun before the driver's capture, ended after it; docs/graph_capture.md has the recipe. While any
+ * is open nothing is freed to the driver, queried or waited for. What a window touches is pinned until
+ * arcalloc_release_graph. Null options: as configured, a group of its own.
+ */
+ARCALLOC_API arcalloc_status arcalloc_begin_capture(arcalloc_allocator* allocator, arcalloc_stream stream,
+                                                    const arcalloc_capture_options* options) ARCALLOC_NOEXCEPT;
+/* `joining` waits on `capturing`: its work is part of the same graph. */
+ARCALLOC_API arcalloc_status arcalloc_join_capture(arcalloc_allocator* allocator, arcalloc_stream joining,
+                                                   arcalloc_stream capturing) ARCALLOC_NOEXCEPT;
+ARCALLOC_API arcalloc_status arcalloc_end_capture(arcalloc_allocator* allocator, arcalloc_stream stream,
+                                                  arcalloc_graph* out) ARCALLOC_NOEXCEPT;
+ARCALLOC_API arcalloc_status arcalloc_abort_capture(arcalloc_allocator* allocator,
+                                                    arcalloc_stream stream) ARCALLOC_NOEXCEPT;
+/* The graph was launched on `stream`: where that is not the stream of its capture, its end waits for it. */
+ARCALLOC_API arcalloc_status arcalloc_note_replay(arcalloc_allocator* allocator, arcalloc_graph graph,
+                                                  arcalloc_stream stream) ARCALLOC_NOEXCEPT;
+ARCALLOC_API arcalloc_status arcalloc_release_graph(arcalloc_allocator* allocator,
+                                                    arcalloc_graph graph) ARCALLOC_NOEXCEPT;
+/* 1 while the stream is in a window, else 0. */
+ARCALLOC_API arcalloc_status arcalloc_is_capturing(const arcalloc_allocator* allocator, arcalloc_stream stream,
+                                                   int32_t* out) ARCALLOC_NOEXCEPT;
+/* What missed in the open or the last window: at most `capacity` elements into `out` (null where that is 0), and in
+ * `count` how many there are. */
+ARCALLOC_API arcalloc_status arcalloc_read_capture_misses(const arcalloc_allocator* allocator,
+                                                          arcalloc_capture_miss* out, size_t capacity,
+                                                          size_t* count) ARCALLOC_NOEXCEPT;
+
+/* Prewarm profiles: what a warm-up asked for. An empty one is made, and filled by the functions below. */
+ARCALLOC_API arcalloc_status arcalloc_profile_create(arcalloc_profile** out) ARCALLOC_NOEXCEPT;
+ARCALLOC_API void arcalloc_profile_destroy(arcalloc_profile* profile) ARCALLOC_NOEXCEPT;
+/* Adds an entry, or raises the count of the one with the same stream and bytes. */
+ARCALLOC_API arcalloc_status arcalloc_profile_add(arcalloc_profile* profile,
+                                                  const arcalloc_profile_entry* entry) ARCALLOC_NOEXCEPT;
+/* As arcalloc_read_capture_misses. */
+ARCALLOC_API arcalloc_status arcalloc_profile_entries(const arcalloc_profile* profile, arcalloc_profile_entry* out,
+                                                      size_t capacity, size_t* count) ARCALLOC_NOEXCEPT;
+/* Streams have other numbers in the next run: what is noted for `from` is meant for `to`. */
+ARCALLOC_API arcalloc_status arcalloc_profile_rename_stream(arcalloc_profile* profile, arcalloc_stream from,
+                                                            arcalloc_stream to) ARCALLOC_NOEXCEPT;
+/* Profile files. Refused, `text` (if any) says why, with file and line, cut to `capacity` bytes; the profile is as it
+ * was. */
+ARCALLOC_API arcalloc_status arcalloc_profile_read(arcalloc_profile* profile, const char* path, char* text,
+                                                   size_t capacity) ARCALLOC_NOEXCEPT;
+ARCALLOC_API arcalloc_status arcalloc_profile_write(const arcalloc_profile* profile, const char* path, char* text,
+                                                    size_t capacity) ARCALLOC_NOEXCEPT;
+
+/* Records from now on, per stream and class, the most blocks out at once; every call takes the slow way meanwhile. */
+ARCALLOC_API arcalloc_status arcalloc_begin_profile(arcalloc_allocator* allocator) ARCALLOC_NOEXCEPT;
+/* Adds what was seen to `out`. */
+ARCALLOC_API arcalloc_status arcalloc_end_profile(arcalloc_allocator* allocator,
+                                                  arcalloc_profile* out) ARCALLOC_NOEXCEPT;
+/* Fills the cache to the profile within the bounds; or says whether it is. `missing` may be null; else it becomes what
+ * is short. */
+ARCALLOC_API arcalloc_status arcalloc_prewarm(arcalloc_allocator* allocator, const arcalloc_profile* wanted,
+                                              arcalloc_profile* missing) ARCALLOC_NOEXCEPT;
+ARCALLOC_API arcalloc_status arcalloc_verify(const arcalloc_allocator* allocator, const arcalloc_profile* wanted,
+                                             arcalloc_profile* missing) ARCALLOC_NOEXCEPT;
 
 /* Phases and steps. A new allocator is in the mixed phase; entering the current one does nothing. */
 ARCALLOC_API arcalloc_status arcalloc_begin_phase(arcalloc_allocator* allocator, arcalloc_phase next) ARCALLOC_NOEXCEPT;

@@ -42,5 +42,6 @@ void bound_cases(void);
 void reading_cases(void);
 void environment_cases(void);
 void device_cases(void);
+void capture_cases(void);
 
 #endif

@@ -145,7 +145,7 @@ static void an_incomplete_device_is_refused(void) {
         backend.size = 0;
         break;
       case 14:
-        backend.size -= 8;
+        backend.size = offsetof(arcalloc_backend, allocate_beside_capture) - 8;
         break;
       default:
         backend.size = UINT32_MAX;

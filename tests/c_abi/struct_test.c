@@ -89,8 +89,15 @@ static void a_value_that_is_not_listed_is_refused(void) {
 }
 
 static void a_size_that_cannot_be_is_refused(void) {
-  static const uint32_t sizes[] = {
-      0, 1, 4, 8, 16, sizeof(arcalloc_options) - 1, ARCALLOC_STRUCT_SIZE_MAX + 1, UINT32_MAX, UINT32_MAX - 7};
+  static const uint32_t sizes[] = {0,
+                                   1,
+                                   4,
+                                   8,
+                                   16,
+                                   offsetof(arcalloc_options, capture_miss) - 1,
+                                   ARCALLOC_STRUCT_SIZE_MAX + 1,
+                                   UINT32_MAX,
+                                   UINT32_MAX - 7};
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
     arcalloc_options options = SIZED(arcalloc_options);
     options.size = sizes[i];
@@ -159,6 +166,7 @@ static void other_outputs_need_their_whole_size(void) {
   arcalloc_failure failure = SIZED(arcalloc_failure);
   arcalloc_segment_extent extent = SIZED(arcalloc_segment_extent);
   arcalloc_build build = SIZED(arcalloc_build);
+  cap.size = offsetof(arcalloc_cap_arithmetic, cached_bytes_max_wanted);
   --info.size, --cap.size, --failure.size, --extent.size, --build.size;
   CHECK_REFUSED(arcalloc_device_query_memory(at.device, &info));
   CHECK_REFUSED(arcalloc_read_cap(at.memory, &cap));

@@ -63,6 +63,37 @@ TEST(release_graph, waits_for_launches_on_other_streams) {
   at.check();
 }
 
+TEST(release_graph, waits_for_its_launches_also_where_another_graph_pins_the_block) {
+  for (const bool idle : {false, true}) {
+    capturing_engine at;
+    const block weights = at.get(64 * mib, s1);
+    std::vector<graph_id> made;
+    for (const std::uint64_t group : {std::uint64_t{1}, std::uint64_t{2}}) {
+      at.begin(s1, in_group(group));
+      at.device.use(s1, weights.data(), 64 * mib);
+      EXPECT_EQ(at.memory->note_use(weights, s1), status::ok);
+      made.push_back(at.end(s1));
+    }
+    if (idle) at.put(weights);
+    at.device.busy(s2);
+    at.launch(made[0], s2);
+    at.let_go(made[0]);
+    if (!idle) at.put(weights);
+    EXPECT_EQ(at.now().pending_bytes, 64 * mib);
+    at.begin(s3, in_group(2));
+    EXPECT_NE(at.get(64 * mib, s3).data(), weights.data()) << "the first graph may still run on it";
+    (void)at.end(s3);
+    at.let_go(made[1]);
+    EXPECT_NE(at.get(64 * mib, s1).data(), weights.data());
+    at.check();
+    at.device.finish(s2);
+    EXPECT_EQ(at.memory->trim(UINT64_MAX), status::ok);
+    EXPECT_EQ(at.now().pending_bytes, 0U);
+    EXPECT_EQ(at.get(64 * mib, s1).data(), weights.data());
+    at.check();
+  }
+}
+
 TEST(release_graph, in_a_window_needs_no_event_on_the_captured_stream) {
   capturing_engine at;
   at.begin(s1);
