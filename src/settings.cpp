@@ -130,7 +130,12 @@ class reader {
   template <class... Arguments>
   static void note(setting_diagnostic* notes, std::size_t& count, const char* format, Arguments... arguments) noexcept {
     if (count == settings_result::diagnostics_max) return;
-    std::snprintf(notes[count++].text, sizeof notes->text, format, arguments...);
+    char* const text = notes[count++].text;
+    std::snprintf(text, sizeof notes->text, format, arguments...);
+    // One line whatever the environment holds: control characters become points.
+    for (char* at = text; *at != '\0'; ++at) {
+      if (static_cast<unsigned char>(*at) < ' ' || *at == '\x7f') *at = '.';
+    }
   }
 
   void refuse(const char* name, const char* text) noexcept {

@@ -29,6 +29,12 @@ struct environment {
   }
 };
 
+/// A value as a message shows it: its beginning, on one line.
+std::string shown(std::string value) {
+  for (char& one : value) one = one == '\t' || one == '\n' ? '.' : one;
+  return value.substr(0, 100);
+}
+
 /// Refused: a status, a line that names variable and value, and nothing changed.
 void expect_refused(const std::string& name, const std::string& value) {
   SCOPED_TRACE(std::string(name).append("=").append(value));
@@ -39,7 +45,7 @@ void expect_refused(const std::string& name, const std::string& value) {
   ASSERT_EQ(result.refused, 1U);
   const std::string text = result.errors[0].text;
   EXPECT_NE(text.find(name), std::string::npos) << text;
-  EXPECT_NE(text.find(value.substr(0, 100)), std::string::npos) << text;
+  EXPECT_NE(text.find(shown(value)), std::string::npos) << text;
   EXPECT_EQ(out.cached_bytes_max.mode, bound_mode::derived);
   EXPECT_EQ(out.capacity_bytes, 0U);
   EXPECT_EQ(out.classes, geometry::classes_8);
@@ -69,6 +75,17 @@ TEST(settings, nothing_set_leaves_the_shipped_defaults) {
   EXPECT_EQ(result.outcome, status::ok);
   EXPECT_EQ(result.refused + result.warned, 0U);
   EXPECT_EQ(out.cached_bytes_max.mode, bound_mode::derived);
+}
+
+TEST(settings, a_message_is_one_line_whatever_the_environment_holds) {
+  environment at{{{"ARC_ALLOC_CACHE_STATS", "1\nARC\r\x1b[2J\x7f"}, {"ARC_ALLOC_CAC\nHE", "1"}}, {}, {}};
+  options out;
+  const settings_result result = at.read(out);
+  ASSERT_EQ(result.refused, 1U);
+  EXPECT_NE(std::string(result.errors[0].text).find("\"1.ARC..[2J.\""), std::string::npos) << result.errors[0].text;
+  ASSERT_EQ(result.warned, 1U);
+  EXPECT_EQ(std::string(result.warnings[0].text).rfind("ARC_ALLOC_CAC.HE is not a setting", 0), 0U)
+      << result.warnings[0].text;
 }
 
 TEST(settings, no_number_is_read_from_anything_but_a_number) {
