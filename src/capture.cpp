@@ -47,6 +47,7 @@ status pool::begin_capture(stream on, const capture_options& how) noexcept {
     return status::backend_failed;
   }
   works_.set_frozen(true);
+  left_.notify_all();
   while (noted_miss* const old = capture_misses_) {
     capture_misses_ = old->next;
     detail::give_back(spare_misses_, &noted_miss::next, *old);

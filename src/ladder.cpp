@@ -69,6 +69,7 @@ status pool::climb(lock& guard, thread_record& self, const request& asked, block
     // 8 drain, and ask a last time
     (void)give_back(guard, 0,
                     when_busy::wait);  // a free that failed left its segment stuck and counted; the rest may do
+    await_departures(guard);           // what other threads are giving back is room, too
     refused = grow(guard, self, as_tight(asked, tight) ? tight : asked, out);
     if (refused == status::ok) return answered_by_driver(&tally_.drain_retries);
   }

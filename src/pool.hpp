@@ -191,6 +191,7 @@ class pool : private record_home {
   void retry_stuck(departures& out) noexcept;
   [[nodiscard]] status send_off(lock& guard, departures& leaving, because why) noexcept;
   [[nodiscard]] status give_back(lock& guard, std::uint64_t cached_bytes_target, when_busy busy) noexcept;
+  void await_departures(lock& guard) noexcept;
   void settle_passed(const claimed& all, departures& leaving) noexcept;
   void wait_for_pending(lock& guard, noted_block& block) noexcept;
   [[nodiscard]] bool work_finished(const claimed& all, const segment& home) noexcept;
@@ -242,6 +243,8 @@ class pool : private record_home {
   std::uint64_t drain_turn_ = 0;
   std::uint64_t former_streams_ = 0;  ///< the highest number of a former stream so far
   std::uint64_t leaving_bytes_ = 0;   ///< detached, the driver has not answered yet
+  std::uint64_t left_bytes_ = 0;      ///< detached, the driver has answered, since creation
+  std::condition_variable left_;      ///< left_bytes_ has grown, or a window puts off what is leaving
   std::uint64_t single_blocks_ = 0;   ///< segments of one block, live or idle
 
   // counts of the slow ways, gauges and peaks; see readings.cpp

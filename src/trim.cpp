@@ -144,6 +144,8 @@ status pool::send_off(lock& guard, departures& leaving, because why) noexcept {
       outcome = source_.take_back(*home);
     }
     leaving_bytes_ -= home->bytes;
+    left_bytes_ += home->bytes;
+    left_.notify_all();
     if (outcome != status::ok) {
       worst = outcome;
       tally_.stuck_bytes += home->bytes;
@@ -165,6 +167,12 @@ status pool::send_off(lock& guard, departures& leaving, because why) noexcept {
     sample(all);
   }
   return worst;
+}
+
+void pool::await_departures(lock& guard) noexcept {
+  // What is on its way now, and no more: other threads may go on giving memory back for ever.
+  const std::uint64_t due = left_bytes_ + leaving_bytes_;
+  while (left_bytes_ < due && !capturing()) left_.wait(guard);
 }
 
 status pool::wait_for_work(lock& guard, stream on) noexcept {
