@@ -28,6 +28,7 @@ struct auditor {
 
   void live(const block_record& piece, std::uint64_t bytes) {
     ++found.blocks_live;
+    found.live.push_back({piece.address, piece.requested()});
     found.requested_bytes += piece.requested();
     found.allocated_bytes += bytes;
     found.slack_bound_bytes += std::max(segment_bytes_min, run_share_max * bytes) - bytes;
@@ -176,6 +177,7 @@ audit_result audit(const allocator& subject) {
   walker.walk_stuck();
   walker.walk_records();
   walker.note_windows();
+  std::sort(walker.found.live.begin(), walker.found.live.end());
   return walker.found;
 }
 

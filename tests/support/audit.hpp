@@ -2,14 +2,23 @@
 #pragma once
 
 #include <arcalloc/allocator.hpp>
+#include <compare>
 #include <string>
 #include <vector>
 
 namespace arcalloc::testing {
 
+/// A live block as its record has it.
+struct audited_block {
+  const void* address = nullptr;
+  std::uint64_t requested_bytes = 0;
+  friend auto operator<=>(const audited_block&, const audited_block&) = default;
+};
+
 /// What an independent walk over every segment, run and block record finds. Bytes.
 struct audit_result {
   std::vector<std::string> violations;  ///< empty: all structures agree with each other
+  std::vector<audited_block> live;      ///< by address
   std::uint64_t requested_bytes = 0;
   std::uint64_t allocated_bytes = 0;
   std::uint64_t cached_bytes = 0;
