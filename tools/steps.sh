@@ -6,14 +6,15 @@
 # the tools goes to build/*.log and is shown when something fails.
 
 # What is needed, as "PACKAGE PROBE". The package is Debian's name; the probe finds the same thing
-# when it was installed another way: `c:` a command, `h:` a header that g++ can include.
+# when it was installed another way: `c:` a command, `h:` a header that g++ can include, `r:` a run-time library of
+# clang 14.
 build_needs=(
   "git c:git" "g++ c:g++" "cmake c:cmake" "ninja-build c:ninja"
   "libcli11-dev h:CLI/CLI.hpp" "nlohmann-json3-dev h:nlohmann/json.hpp" "libeigen3-dev h:eigen3/Eigen/Core"
 )
 test_needs=("libgtest-dev h:gtest/gtest.h" "pkg-config c:pkg-config" "python3 c:python3")
 full_needs=(
-  "clang-14 c:clang++-14" "clang-tidy-14 c:clang-tidy-14" "clang-format-14 c:clang-format-14"
+  "clang-14 c:clang++-14" "libclang-rt-14-dev r:fuzzer" "clang-tidy-14 c:clang-tidy-14" "clang-format-14 c:clang-format-14"
   "shellcheck c:shellcheck" "mandoc c:mandoc"
 )
 
@@ -35,6 +36,7 @@ installed() {
   case $2 in
     c:*) command -v "${2#c:}" >/dev/null ;;
     h:*) printf '#include <%s>\n' "${2#h:}" | g++ -std=c++20 -E -x c++ - >/dev/null 2>&1 ;;
+    r:*) compgen -G "$(clang++-14 -print-runtime-dir 2>/dev/null)/libclang_rt.${2#r:}[-.]*" >/dev/null ;;
   esac
 }
 
