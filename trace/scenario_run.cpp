@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/scenario_run.hpp"
 
-#include <arcalloc/allocator.hpp>
 #include <arcalloc/settings.hpp>
-#include <arcalloc/sim_backend.hpp>
-#include <map>
-#include <set>
 #include <utility>
+
+#include "trace/scenario_runner.hpp"
 
 namespace arcalloc::trace {
 
@@ -50,64 +48,7 @@ std::string address_text(const void* address) {
   return text.empty() ? "no block" : "address 0x" + text;
 }
 
-/// The state of one run: device, allocator, and the blocks by their IDs.
-class runner {
- public:
-  explicit runner(const scenario& what) : what_(what), device_(what.device) {}
-
-  scenario_result run();
-
- private:
-  struct held_block {
-    block piece;
-    stream own = default_stream;
-    bool live = false;
-    std::uint64_t bytes = 0;
-  };
-
-  void fail(std::string expected, std::string found) {
-    result_.failed.push_back({line_, std::move(expected), std::move(found)});
-  }
-  void answer(status found, const std::string& detail = {});
-  [[nodiscard]] held_block* find(const std::string& id) {
-    const auto at = blocks_.find(id);
-    return at == blocks_.end() ? nullptr : &at->second;
-  }
-  [[nodiscard]] bool is_missed(const held_block* known);
-
-  options settle();
-  [[nodiscard]] bool create(const options& settings);
-  void finish();
-  void check_device();
-  void check_identities();
-
-  void carry_out(const act::allocate& asked);
-  void carry_out(const act::use& asked);
-  void carry_out(const act::deallocate& asked);
-  void carry_out(const act::busy& asked) { device_.busy(asked.on); }
-  void carry_out(const act::finish& asked) { device_.finish(asked.on); }
-  void carry_out(const act::wait& asked) { device_.wait(asked.later, asked.earlier); }
-  void carry_out(const act::end_step&) { memory_->end_step(); }
-  void carry_out(const act::begin_phase& asked) { answer(memory_->begin_phase(asked.next)); }
-  void carry_out(const act::trim& asked) { answer(memory_->trim(asked.cached_bytes)); }
-  void carry_out(const act::drain&) { answer(memory_->drain()); }
-  void carry_out(const act::set_others& asked) { device_.set_others_bytes(asked.bytes); }
-  void carry_out(const act::plan_fault& plan) { device_.plan_fault(plan.call, plan.nth, plan.persistent, plan.with); }
-  void carry_out(const act::expect& claim);
-  void carry_out(const act::compare& claim);
-
-  const scenario& what_;
-  sim_backend device_;
-  allocator_ptr memory_;
-  scenario_result result_;
-  std::map<std::string, held_block> blocks_;
-  std::vector<block> strays_;  // live, and their IDs name others: only after a failure
-  std::uint64_t line_ = 0;     // of the operation being carried out
-  status expected_ = status::ok;
-  std::size_t convictions_seen_ = 0;
-  std::set<std::string> broken_;  // identities
-  char foreign_ = 0;              // its address is nobody's block
-};
+}  // namespace
 
 scenario_result runner::run() {
   options settings = settle();
@@ -138,20 +79,19 @@ scenario_result runner::run() {
 /// ones too, as the library would.
 options runner::settle() {
   variables taken;
-  variables all;
   for (const environment_line& one : what_.environment) {
     line_ = one.line;
     expected_ = one.expected;
     variables with = taken;
     with.insert_or_assign(one.name, one.value);
-    all.insert_or_assign(one.name, one.value);
+    variables_.insert_or_assign(one.name, one.value);
     options ignored;
     const settings_result found = read_settings(with, ignored);
     answer(found.outcome, found.refused > 0 ? found.errors[0].text : "");
     if (found.outcome == status::ok) taken = std::move(with);
   }
   options settings;
-  const settings_result found = read_settings(all, settings);
+  const settings_result found = read_settings(variables_, settings);
   for (std::size_t i = 0; i < found.warned; ++i) result_.warnings.emplace_back(found.warnings[i].text);
 
   const option_choices& chosen = what_.options;
@@ -160,6 +100,7 @@ options runner::settle() {
   settings.classes = chosen.classes.value_or(settings.classes);
   settings.enabled = chosen.enabled.value_or(settings.enabled);
   settings.oom_retry = chosen.oom_retry.value_or(settings.oom_retry);
+  settings.capture_miss = chosen.capture_miss.value_or(settings.capture_miss);
   return settings;
 }
 
@@ -191,7 +132,7 @@ void runner::carry_out(const act::allocate& asked) {
   held_block fresh{{}, asked.on, true};
   const status found = memory_->allocate(asked.bytes, asked.on, fresh.piece);
   char detail[512] = "";
-  if (found == status::capacity_exceeded || found == status::device_out_of_memory) {
+  if (found == status::capacity_exceeded || found == status::device_out_of_memory || found == status::capture_miss) {
     format_failure(memory_->last_failure(), detail, sizeof detail);
   }
   answer(found, detail);
@@ -212,7 +153,8 @@ void runner::carry_out(const act::use& asked) {
   if (known == nullptr) return answer(memory_->note_use(&foreign_, asked.on.value_or(default_stream)));
   const stream on = asked.on.value_or(known->own);
   if (known->live && known->piece) device_.use(on, known->piece.data(), known->bytes);
-  const bool is_known_to_it = known->live && on == known->own;
+  // In a capture its own work counts, too: the graph keeps the block.
+  const bool is_known_to_it = known->live && on == known->own && !memory_->is_capturing(on);
   answer(is_known_to_it ? status::ok : memory_->note_use(known->piece, on));
 }
 
@@ -281,10 +223,15 @@ void runner::check_identities() {
               now.hits + now.misses + now.bypassed + now.failed);
   check_equal("driver_allocs - driver_frees = segments_reserved", now.driver_allocs - now.driver_frees,
               now.segments_reserved);
+  // In a capture nothing can go back.
   check("cached_bytes <= cached_bytes_max", now.cached_bytes, now.cached_bytes_max,
-        now.cached_bytes <= now.cached_bytes_max);
+        now.cached_bytes <= now.cached_bytes_max || !captures_.empty());
   check("reserved_bytes <= capacity_bytes", now.reserved_bytes, now.capacity_bytes,
         now.reserved_bytes <= now.capacity_bytes);
+}
+
+void runner::expect_ok(const char* call, status found) {
+  if (found != status::ok) fail(std::string(call).append(" at the end: ok"), status_name(found));
 }
 
 void runner::finish() {
@@ -295,12 +242,10 @@ void runner::finish() {
                               sim_call::wait_event, sim_call::query_memory}) {
     device_.plan_fault(call, 1, true, status::ok);
   }
+  finish_captures();
   for (const auto& [id, known] : blocks_) {
     if (known.live) strays_.push_back(known.piece);
   }
-  const auto expect_ok = [this](const char* call, status found) {
-    if (found != status::ok) fail(std::string(call).append(" at the end: ok"), status_name(found));
-  };
   for (const block& piece : strays_) {
     if (piece) device_.handed_back(piece.data());
     expect_ok("free", memory_->deallocate(piece));
@@ -316,8 +261,6 @@ void runner::finish() {
   device_.convict_leaks();
   check_device();
 }
-
-}  // namespace
 
 scenario_result run_scenario(const scenario& what) { return runner(what).run(); }
 

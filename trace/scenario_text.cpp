@@ -6,103 +6,39 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <system_error>
 #include <utility>
 
+#include "trace/scenario_parser.hpp"
 #include "trace/size_text.hpp"
-#include "trace/word_cursor.hpp"
 
 namespace arcalloc::trace {
 
 namespace {
 
 constexpr std::uint64_t file_bytes_max = std::uint64_t{64} << 20;
-constexpr std::uint64_t microseconds_max = 1'000'000'000;
-constexpr const char* an_id = "the ID of a block";
 constexpr const char* comparisons[] = {"==", "<=", ">=", "<", ">"};
-constexpr const char* not_available[] = {"capture", "graph", "prewarm", "record", "end", "verify"};
 
-/// Turns lines of words into a scenario, one line at a time; knows which IDs have a block.
-class parser {
- public:
-  explicit parser(const std::string& file) { made_.file = file; }
-
-  void read(const scenario_line& line);
-  scenario finish(std::uint64_t lines);
-
- private:
-  struct verb {
-    const char* name;
-    void (parser::*read)(word_cursor&);
-    bool has_status;  ///< the line may end in `-> STATUS`
-    bool is_setting;  ///< precedes the first operation
-  };
-  static const verb verbs[];
-
-  /// What is known of an ID once its line is read, if every line before answers as expected.
-  struct known_block {
-    bool live = false;
-    std::uint64_t since_line = 0;
-  };
-
-  void add(const word_cursor& at, action what) { made_.operations.push_back({at.line(), expected_, std::move(what)}); }
-  stream stream_of(const std::string& name) {
-    return stream{streams_.try_emplace(name, streams_.size()).first->second};
-  }
-  stream take_stream(word_cursor& words) { return stream_of(words.stream_name()); }
-  std::optional<stream> take_optional_stream(word_cursor& words) {
-    return words.next_is_stream() ? std::optional(take_stream(words)) : std::nullopt;
-  }
-  std::string take_used_id(word_cursor& words);
-
-  void read_device(word_cursor& words);
-  void read_option(word_cursor& words);
-  void read_environment(word_cursor& words);
-  void read_allocate(word_cursor& words);
-  void read_use(word_cursor& words);
-  void read_free(word_cursor& words);
-  void read_busy(word_cursor& words) { add(words, act::busy{take_stream(words)}); }
-  void read_finish(word_cursor& words) { add(words, act::finish{take_stream(words)}); }
-  void read_wait(word_cursor& words);
-  void read_step(word_cursor& words);
-  void read_phase(word_cursor& words);
-  void read_trim(word_cursor& words) { add(words, act::trim{words.size(a_size)}); }
-  void read_drain(word_cursor& words) { add(words, act::drain{}); }
-  void read_fault(word_cursor& words);
-  void read_expect(word_cursor& words);
-  void read_same(word_cursor& words) { read_compare(words, true); }
-  void read_differ(word_cursor& words) { read_compare(words, false); }
-  void read_compare(word_cursor& words, bool same);
-  std::uint64_t take_expected_value(word_cursor& words, const counter_field& field, std::string& claim);
-
-  scenario made_;
-  status expected_ = status::ok;  // of the line being read
-  bool any_step_ = false;
-  std::map<std::string, known_block> blocks_;
-  // s0 is the stream of those that name none.
-  std::map<std::string, std::uint64_t> streams_{{"s0", 0}};
-};
+}  // namespace
 
 const parser::verb parser::verbs[] = {
-    {"device", &parser::read_device, false, false}, {"option", &parser::read_option, false, true},
-    {"env", &parser::read_environment, true, true}, {"alloc", &parser::read_allocate, true, false},
-    {"use", &parser::read_use, true, false},        {"busy", &parser::read_busy, false, false},
-    {"finish", &parser::read_finish, false, false}, {"wait", &parser::read_wait, false, false},
-    {"free", &parser::read_free, true, false},      {"step", &parser::read_step, false, false},
-    {"phase", &parser::read_phase, true, false},    {"trim", &parser::read_trim, true, false},
-    {"drain", &parser::read_drain, true, false},    {"fault", &parser::read_fault, false, false},
-    {"expect", &parser::read_expect, false, false}, {"same", &parser::read_same, false, false},
-    {"differ", &parser::read_differ, false, false},
+    {"device", &parser::read_device, false, false},  {"option", &parser::read_option, false, true},
+    {"env", &parser::read_environment, true, true},  {"alloc", &parser::read_allocate, true, false},
+    {"use", &parser::read_use, true, false},         {"free", &parser::read_free, true, false},
+    {"busy", &parser::read_busy, false, false},      {"finish", &parser::read_finish, false, false},
+    {"wait", &parser::read_wait, true, false},       {"stream", &parser::read_stream, true, false},
+    {"step", &parser::read_step, false, false},      {"phase", &parser::read_phase, true, false},
+    {"trim", &parser::read_trim, true, false},       {"drain", &parser::read_drain, true, false},
+    {"capture", &parser::read_capture, true, false}, {"graph", &parser::read_graph, true, false},
+    {"prewarm", &parser::read_prewarm, true, false}, {"record", &parser::read_record, true, false},
+    {"end", &parser::read_end, true, false},         {"verify", &parser::read_verify, true, false},
+    {"fault", &parser::read_fault, false, false},    {"expect", &parser::read_expect, false, false},
+    {"same", &parser::read_same, false, false},      {"differ", &parser::read_differ, false, false},
 };
 
 void parser::read(const scenario_line& line) {
   word_cursor words(made_.file, line);
   const scenario_word& first = line.words.front();
-  const auto is_first = [&](const char* name) { return first.is(name); };
-  if (std::any_of(std::begin(not_available), std::end(not_available), is_first)) {
-    words.refuse_at(first.column, word_text(first.text) + " is not available in this version");
-  }
   const auto* const found =
       std::find_if(std::begin(verbs), std::end(verbs), [&](const verb& one) { return first.is(one.name); });
   if (found == std::end(verbs)) words.refuse_next("an operation");
@@ -137,83 +73,9 @@ std::string parser::take_used_id(word_cursor& words) {
                                             : " was freed in line " + std::to_string(found->second.since_line) + ")"));
 }
 
-void parser::read_device(word_cursor& words) {
-  const bool running = !made_.operations.empty();
-  do {
-    const assignment one = words.key_and_value("a setting of the device, as in memory=24GiB");
-    const auto size = size_from(one.value.text);
-    const auto cost = count_from(one.value.text, microseconds_max);
-    const auto refuse_value = [&](const std::string& expected) {
-      words.refuse_at(one.value.column, "expected " + expected + ", found " + word_text(one.value.text));
-    };
-    if (one.key == "others") {
-      if (!size) refuse_value(a_size);
-      if (running) add(words, act::set_others{*size});
-      made_.device.others_bytes = running ? made_.device.others_bytes : *size;
-    } else if (running) {
-      words.refuse_at(one.column, "expected others= after the first operation, found " + word_text(one.key));
-    } else if (one.key == "memory") {
-      if (!size || *size == 0) refuse_value(a_size);
-      made_.device.memory_bytes = *size;
-    } else if (one.key == "granularity") {
-      if (!size || *size == 0 || (*size & (*size - 1)) != 0) refuse_value("a size that is a power of two");
-      made_.device.granularity = *size;
-    } else if (one.key == "alloc_us" || one.key == "free_us") {
-      if (!cost) refuse_value("microseconds, at most " + std::to_string(microseconds_max));
-      (one.key == "free_us" ? made_.device.free_ns : made_.device.allocate_ns) = *cost * 1000;
-    } else {
-      words.refuse_at(one.column,
-                      "expected memory, others, granularity, alloc_us or free_us, found " + word_text(one.key));
-    }
-  } while (!words.at_end());
-}
-
-void parser::read_option(word_cursor& words) {
-  option_choices& chosen = made_.options;
-  do {
-    const assignment one = words.key_and_value("an option, as in cached_bytes_max=256MiB");
-    const std::string& value = one.value.text;
-    const auto refuse_value = [&](const std::string& expected) {
-      words.refuse_at(one.value.column, "expected " + expected + ", found " + word_text(value));
-    };
-    const auto size = size_from(value);
-    if (one.key == "cached_bytes_max") {
-      if (value == "unbounded") {
-        chosen.cached_bytes_max = {bound_mode::unbounded, 0, false};
-      } else if (size) {
-        chosen.cached_bytes_max = {bound_mode::explicit_bytes, *size, false};
-      } else {
-        refuse_value("unbounded or " + std::string(a_size));
-      }
-    } else if (one.key == "capacity_bytes") {
-      if (!size) refuse_value(a_size);
-      chosen.capacity_bytes = *size;
-    } else if (one.key == "geometry") {
-      for (int i = 0; i <= static_cast<int>(geometry::exact); ++i) {
-        if (value == geometry_name(static_cast<geometry>(i))) chosen.classes = static_cast<geometry>(i);
-      }
-      if (!chosen.classes || value != geometry_name(*chosen.classes)) refuse_value("1, 2, 4, 8, 16 or exact");
-    } else if (one.key == "enabled" || one.key == "oom_retry") {
-      if (value != "0" && value != "1") refuse_value("0 or 1");
-      (one.key == "enabled" ? chosen.enabled : chosen.oom_retry) = value == "1";
-    } else if (one.key == "capture_miss" || one.key == "reserve_bytes") {
-      words.refuse_at(one.column, word_text(one.key) + " is not available in this version");
-    } else {
-      words.refuse_at(one.column, "expected cached_bytes_max, capacity_bytes, geometry, enabled or oom_retry, found " +
-                                      word_text(one.key));
-    }
-  } while (!words.at_end());
-}
-
-void parser::read_environment(word_cursor& words) {
-  assignment one = words.key_and_value("a variable, as in ARC_ALLOC_CACHE_MAX_MB=256");
-  if (!is_name(one.key)) words.refuse_at(one.column, "expected the name of a variable, found " + word_text(one.key));
-  made_.environment.push_back({words.line(), std::move(one.key), std::move(one.value.text), expected_});
-}
-
 void parser::read_allocate(word_cursor& words) {
   std::string id = words.name(an_id);
-  const known_block before = blocks_[id];
+  const known_name before = blocks_[id];
   if (before.live) {
     words.refuse_last("an ID without a live block (" + id + " has one since line " + std::to_string(before.since_line) +
                       ")");
@@ -242,7 +104,15 @@ void parser::read_free(word_cursor& words) {
 
 void parser::read_wait(word_cursor& words) {
   const stream later = take_stream(words);
-  add(words, act::wait{later, take_stream(words)});
+  const stream earlier = take_stream(words);
+  const auto capture = captures_.find(earlier);
+  if (expected_ == status::ok && capture != captures_.end()) captures_.try_emplace(later, capture->second);
+  add(words, act::wait{later, earlier});
+}
+
+void parser::read_stream(word_cursor& words) {
+  words.keyword("end");
+  add(words, act::end_stream{take_stream(words)});
 }
 
 void parser::read_step(word_cursor& words) {
@@ -283,6 +153,7 @@ void parser::read_fault(word_cursor& words) {
 }
 
 void parser::read_expect(word_cursor& words) {
+  if (words.next_is("miss")) return read_expect_miss(words);
   act::expect claim;
   claim.in_step = words.next_is("step");
   if (claim.in_step) {
@@ -332,8 +203,6 @@ void parser::read_compare(word_cursor& words, bool same) {
   std::string first = take();
   add(words, act::compare{std::move(first), take(), same});
 }
-
-}  // namespace
 
 scenario parse_scenario(const std::string& file, std::string_view text) {
   parser reader(file);

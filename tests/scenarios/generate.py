@@ -129,6 +129,88 @@ def below_the_working_set_control():
     yield "expect step driver_allocs == 0"
 
 
+def failed_captures():
+    """A capture that fails leaves nothing behind, a hundred times."""
+    yield "option cached_bytes_max=1GiB"
+    for turn in range(100):
+        yield "capture begin @s1"
+        yield f"alloc A {(turn + 1) * 384 * KIB} @s1"
+        yield "capture abort @s1"
+        yield "expect graphs_pinned == 0"
+        yield "expect pinned_bytes == 0"
+        yield "free A"
+        yield "drain"
+        yield "expect reserved_bytes == 0"
+    yield "alloc B 64MiB @s1"
+    yield "expect failed == 0"
+
+
+CAPTURES = 100
+
+
+def capture_of(size, graph):
+    """One graph of the group, with a scratch block that only a replay touches."""
+    yield "capture begin @s1 pool=g"
+    yield f"alloc A {size} @s1"
+    yield "free A"
+    yield f"capture end @s1 {graph}"
+
+
+def captures(sizes, pinned_bytes_max, prewarmed=0):
+    """A hundred graphs in one group, as for as many batch sizes; then each of them again, and all of them away."""
+    yield "option cached_bytes_max=1GiB"
+    if prewarmed:
+        yield f"prewarm {prewarmed} @s1"
+        yield "step"
+    for number, size in enumerate(sizes):
+        yield from capture_of(size, f"g{number}")
+        yield f"expect pinned_bytes <= {pinned_bytes_max}"
+    if prewarmed:
+        yield "step"
+        yield "expect step driver_allocs == 0"
+        yield "expect capture_misses == 0"
+    yield f"expect graphs_pinned == {len(sizes)}"
+    yield "step"
+    for number, size in enumerate(sizes):
+        yield f"graph replay g{number} @s1"
+        yield from capture_of(size, f"again{number}")
+    yield "step"
+    yield "expect step capture_misses == 0"
+    yield "expect step driver_allocs == 0"
+    yield f"expect pinned_bytes <= {pinned_bytes_max}"
+    yield "drain"
+    for number in range(len(sizes)):
+        yield f"graph replay g{number} @s1"
+        yield f"graph release g{number}"
+        yield f"graph replay again{number} @s1"
+        yield f"graph release again{number}"
+    yield "expect graphs_pinned == 0"
+    yield "expect pinned_bytes == 0"
+    yield "drain"
+    yield "expect reserved_bytes == 0"
+
+
+ASCENDING = [(number + 1) * MIB for number in range(CAPTURES)]
+# What a group costs that has its largest first: 1.13 times that.
+LARGEST_AND_ROUNDING = ASCENDING[-1] * 113 // 100
+
+
+def captures_descending():
+    yield from captures(ASCENDING[::-1], LARGEST_AND_ROUNDING)
+    yield "expect capture_misses == 1"
+
+
+def captures_ascending_prewarmed():
+    yield from captures(ASCENDING, LARGEST_AND_ROUNDING, ASCENDING[-1])
+
+
+def captures_ascending():
+    """Without the largest first: one block for each distinct class."""
+    classes = {true_size(size) for size in ASCENDING}
+    yield from captures(ASCENDING, sum(classes))
+    yield f"expect capture_misses <= {len(classes)}"
+
+
 SCENARIOS = {
     "growth": lambda: growth("A", int),
     "growth_control": lambda: growth_control("A"),
@@ -138,6 +220,10 @@ SCENARIOS = {
     "prefill_leftovers_control": prefill_control,
     "below_the_working_set": below_the_working_set,
     "below_the_working_set_control": below_the_working_set_control,
+    "failed_captures": failed_captures,
+    "captures_descending": captures_descending,
+    "captures_ascending": captures_ascending,
+    "captures_ascending_prewarmed": captures_ascending_prewarmed,
 }
 
 

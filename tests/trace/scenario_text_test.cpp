@@ -29,7 +29,7 @@ TEST(scenario_text, settings_of_device_and_options) {
   const scenario read = parse_scenario("f.ops",
                                        "device memory=2GiB others=1GiB granularity=2MiB alloc_us=7 free_us=9\n"
                                        "option cached_bytes_max=256MiB capacity_bytes=1GiB geometry=4\n"
-                                       "option enabled=0 oom_retry=\"0\"\n"
+                                       "option enabled=0 oom_retry=\"0\" capture_miss=refuse\n"
                                        "env ARC_ALLOC_CACHE_MAX_MB=\"4Gi\" -> invalid_argument\n"
                                        "step\n");
   EXPECT_EQ(read.file, "f.ops");
@@ -45,6 +45,7 @@ TEST(scenario_text, settings_of_device_and_options) {
   EXPECT_EQ(read.options.classes, geometry::classes_4);
   EXPECT_EQ(read.options.enabled, false);
   EXPECT_EQ(read.options.oom_retry, false);
+  EXPECT_EQ(read.options.capture_miss, capture_policy::refuse);
   ASSERT_EQ(read.environment.size(), 1U);
   EXPECT_EQ(read.environment[0].line, 4U);
   EXPECT_EQ(read.environment[0].name, "ARC_ALLOC_CACHE_MAX_MB");
@@ -56,7 +57,7 @@ TEST(scenario_text, what_is_not_said_is_the_default) {
   const scenario read = parse_scenario("f.ops", "step");
   EXPECT_EQ(read.device.memory_bytes, sim_options{}.memory_bytes);
   EXPECT_FALSE(read.options.cached_bytes_max || read.options.capacity_bytes || read.options.classes ||
-               read.options.enabled || read.options.oom_retry);
+               read.options.enabled || read.options.oom_retry || read.options.capture_miss);
 }
 
 TEST(scenario_text, zero_in_a_scenario_holds_nothing_and_unbounded_is_a_word) {
@@ -165,7 +166,9 @@ TEST(scenario_text, a_garbled_line_is_refused_by_line_and_column) {
       {"env X= 64", "1:8: expected the end of the line, found \"64\""},
       {"env \"X=4\"", "1:5: expected a variable, as in ARC_ALLOC_CACHE_MAX_MB=256, found \"X=4\""},
       {"option speed=1",
-       "1:8: expected cached_bytes_max, capacity_bytes, geometry, enabled or oom_retry, found \"speed\""},
+       "1:8: expected cached_bytes_max, capacity_bytes, geometry, enabled, oom_retry or capture_miss, found "
+       "\"speed\""},
+      {"option capture_miss=1", "1:21: expected grow or refuse, found \"1\""},
       {"option geometry=3", "1:17: expected 1, 2, 4, 8, 16 or exact, found \"3\""},
       {"option geometry=4 geometry=5", "1:28: expected 1, 2, 4, 8, 16 or exact, found \"5\""},
       {"option enabled=yes", "1:16: expected 0 or 1, found \"yes\""},
@@ -184,13 +187,6 @@ TEST(scenario_text, a_garbled_line_is_refused_by_line_and_column) {
 }
 
 TEST(scenario_text, what_this_version_cannot_do_is_refused_as_that) {
-  for (const char* line : {"capture begin @s1", "graph replay g1 @s1", "prewarm 20KiB x2 @s1", "record profile p",
-                           "end profile p", "verify profile p -> ok"}) {
-    const std::string word(line, std::string_view(line).find(' '));
-    EXPECT_EQ(refusal_of(std::string("step\n ") + line),
-              "f.ops:2:2: \"" + word + "\" is not available in this version");
-  }
-  EXPECT_EQ(refusal_of("option capture_miss=grow"), "f.ops:1:8: \"capture_miss\" is not available in this version");
   EXPECT_EQ(refusal_of("option enabled=1 reserve_bytes=1"),
             "f.ops:1:18: \"reserve_bytes\" is not available in this version");
 }
