@@ -50,7 +50,7 @@ class drawer {
     settings.classes = shapes[below(7)];
     settings.cached_bytes_max = draw_bound();
     settings.oom_retry = !one_in(8);
-    settings.enabled = !one_in(12);
+    settings.enabled = !one_in(24);
     settings.cache_in_prefill = one_in(3);
     settings.capacity_bytes = one_in(3) ? (8 + below(200)) * mib : 0;
     made_.actors = one_in(4) ? 2 + static_cast<std::uint32_t>(below(actors_max - 1)) : 1;
@@ -149,7 +149,7 @@ class drawer {
         next.before = draw_any_stream();
         return;
       case act::begin_phase:
-        next.how = small_below(3);
+        next.how = static_cast<std::uint8_t>(one_in(5) ? phase::prefill : one_in(2) ? phase::decode : phase::mixed);
         return;
       case act::trim:
         next.bytes = below(64) * mib;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <arcalloc/sim_backend.hpp>
 #include <array>
 #include <cstdint>
@@ -41,6 +42,9 @@ class fault_watch {
     });
   }
 
+  [[nodiscard]] bool is_to_come(sim_call call) const {
+    return std::any_of(to_come_.begin(), to_come_.end(), [=](const numbered& one) { return one.call == call; });
+  }
   [[nodiscard]] bool met() const { return met_; }
   [[nodiscard]] bool met_ever(sim_call call) const { return met_ever_[static_cast<std::size_t>(call)]; }
 

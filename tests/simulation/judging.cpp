@@ -34,7 +34,6 @@ std::vector<std::uint64_t> player::driver_calls() const {
 }
 
 void player::judge() {
-  faults_.end(device_);
   if (const auto convicted = device_.convictions(); !convicted.empty()) return violate(convicted.front());
   const std::size_t turn = played();
   const bool reads = turn % plan_.read_every == 0;

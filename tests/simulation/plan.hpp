@@ -10,6 +10,7 @@ namespace arcalloc::testing {
 
 /// What an engine does with an allocator and its device, one at a time. To add one: a line here, one where it is
 /// drawn (drawing.cpp), one where it is played (player.cpp), one where it is written (scenario_lines.cpp).
+/// The last stays the last: it counts them.
 enum class act : std::uint8_t {
   allocate,     ///< `bytes` on `on`, to be block `block`, and work there that uses it
   free_block,   ///< `block`, by the way `how`; ordered on `on` where the way says so

@@ -30,6 +30,7 @@ void player::play(const operation& next, bool judged) {
   answers_.emplace_back();
   faults_.begin(device_);
   carry_out(next);
+  faults_.end(device_);
   model_.note_peaks();
   if (judged) {
     judge();
@@ -219,38 +220,49 @@ void player::finish_streams() {
   busy_.clear();
 }
 
-void player::finish() {
+void player::empty(bool judged) {
   finish_streams();
   // Copied: what is freed leaves the model.
-  const std::map<std::uint32_t, engine_block> left = model_.live();
-  if (!plan_.ends_with_blocks) {
-    for (const auto& [number, known] : left) {
-      operation last;
-      last.what = act::free_block;
-      last.block = number;
-      play(last);
-      answers_.pop_back();
-      if (!violation_.empty()) return;
-    }
+  for (const auto& [number, known] : std::map<std::uint32_t, engine_block>(model_.live())) {
+    operation last;
+    last.what = act::free_block;
+    last.block = number;
+    play(last, judged);
+    answers_.pop_back();
   }
+  end_faults();
+  // What a fault refused, once more.
+  for (const auto& [number, known] : std::map<std::uint32_t, engine_block>(model_.live())) {
+    if (!violation_.empty()) return;
+    device_.handed_back(known.piece.data());
+    claim(memory_->deallocate(known.piece) == status::ok, "the last free was refused");
+    model_.freed(number);
+  }
+  if (!violation_.empty()) return;
+  claim(memory_->drain() == status::ok, "the last drain was refused");
+  claim(read().reserved_bytes == 0, "memory is left after the last drain");
+  judge();
+}
+
+void player::end_faults() {
   for (const sim_call call : sim_calls) {
+    if (!faults_.is_to_come(call)) continue;
     faults_.plan(device_, {call, 1, true, status::ok});
     device_.plan_fault(call, 1, true, status::ok);
   }
-  if (!violation_.empty()) return;
-  if (!plan_.ends_with_blocks) {
-    // A free that a fault refused, once more.
-    for (const auto& [number, known] : std::map<std::uint32_t, engine_block>(model_.live())) {
-      device_.handed_back(known.piece.data());
-      claim(memory_->deallocate(known.piece) == status::ok, "the last free was refused");
-      model_.freed(number);
-    }
-    claim(memory_->drain() == status::ok, "the last drain was refused");
-    claim(read().reserved_bytes == 0, "memory is left after the last drain");
-    judge();
+}
+
+void player::finish() {
+  if (plan_.ends_with_blocks) {
+    finish_streams();
+    end_faults();
+    for (const auto& [number, known] : model_.live()) device_.handed_back(known.piece.data());
+  } else {
+    empty(true);
   }
+  // In which order a pool that dies waits for its blocks follows from their addresses in this process: not hashed.
   answers_hash_ ^= device_.history_hash();
-  for (const auto& [number, known] : model_.live()) device_.handed_back(known.piece.data());
+  if (!violation_.empty()) return;
   memory_.reset();
   device_.convict_leaks();
   if (const auto convicted = device_.convictions(); !convicted.empty()) violate(convicted.front());

@@ -25,7 +25,11 @@ class player {
   /// With `judged` off the model follows and nothing is checked: for a beginning that was judged before.
   void play(const operation& next, bool judged = true);
 
-  /// What is live is freed, the faults end, everything is drained, and the device must have its memory back.
+  /// What is live is freed, the faults end, everything is drained, and the device must have its memory back. Playing
+  /// may go on from there.
+  void empty(bool judged);
+
+  /// The same, or what is live stays out as the plan says; then the allocator dies, and nothing may be left of it.
   void finish();
 
   [[nodiscard]] const std::string& violation() const { return violation_; }
@@ -34,6 +38,8 @@ class player {
   /// What each operation was answered; nothing where it did nothing, or is never refused.
   [[nodiscard]] const std::vector<std::optional<status>>& answers() const { return answers_; }
   [[nodiscard]] std::uint64_t history_hash() const;
+  /// The counters as they were last read.
+  [[nodiscard]] const counters& last_reading() const { return last_; }
 
  private:
   void violate(const std::string& what);
@@ -57,6 +63,7 @@ class player {
   void set_enabled(bool enabled);
   void end_step();
   void finish_streams();
+  void end_faults();
   [[nodiscard]] status deallocate(const engine_block& known, way how, stream on);
 
   void judge();

@@ -26,11 +26,11 @@ std::string read_all(int from) {
   }
 }
 
-[[noreturn]] void play_and_exit(const plan& of, int into) {
+[[noreturn]] void say_and_exit(const std::function<std::string()>& job, int into) {
   ::dup2(into, STDERR_FILENO);
-  const std::string violation = run_plan(of).violation;
-  const ssize_t written = ::write(into, violation.data(), violation.size());
-  ::_exit(written == static_cast<ssize_t>(violation.size()) ? 0 : 1);
+  const std::string said = job();
+  const ssize_t written = ::write(into, said.data(), said.size());
+  ::_exit(written == static_cast<ssize_t>(said.size()) ? 0 : 1);
 }
 
 /// Of a run that crashed nobody knows the answers, but those of all that came before its last operation.
@@ -48,24 +48,28 @@ simulation_result answers_of(const plan& of, const std::string& violation) {
 
 }  // namespace
 
-std::string judge_apart(const plan& of) {
+std::string say_apart(const std::function<std::string()>& job) {
   int ends[2];
   if (::pipe(ends) != 0) return "no pipe is to be had";
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(ends[0]);
-    play_and_exit(of, ends[1]);
+    say_and_exit(job, ends[1]);
   }
   ::close(ends[1]);
   std::string said = child < 0 ? "no process is to be had" : read_all(ends[0]);
   ::close(ends[0]);
   int how = 0;
-  if (child > 0 && ::waitpid(child, &how, 0) != child) return "the process of the run was lost";
+  if (child > 0 && ::waitpid(child, &how, 0) != child) return "its process was lost";
   while (!said.empty() && said.back() == '\n') said.pop_back();
   if (WIFSIGNALED(how))
     return std::string("crashed, signal ").append(std::to_string(WTERMSIG(how))).append(": ") + said;
-  if (said.empty() && how != 0) return "the process of the run failed";
+  if (said.empty() && how != 0) return "its process failed";
   return said;
+}
+
+std::string judge_apart(const plan& of) {
+  return say_apart([&of] { return run_plan(of).violation; });
 }
 
 std::string write_reproduction(const plan& failing, const std::string& name) {

@@ -63,8 +63,8 @@ std::string free_line(const operation& one, std::uint64_t requested_bytes) {
   const std::string name = block_name(one.block);
   switch (static_cast<way>(one.how)) {
     case way::handle:
-    case way::pointer:
       return line_of("free", name);
+    case way::pointer:
     case way::pointer_and_bytes:
       return line_of("free", name, size_text(requested_bytes));
     case way::handle_on:
@@ -83,7 +83,7 @@ std::string mistake_line(const operation& one, std::uint64_t requested_bytes) {
     case mistake::wrong_size:
       return line_of("free", name, size_text(requested_bytes + 1 + one.bytes));
     case mistake::second_free:
-      return line_of("free", name);
+      return one.bytes % 2 == 0 ? line_of("free", name) : line_of("free", name, size_text(requested_bytes));
     case mistake::use_of_a_foreign_pointer:
       return line_of("use", "nobodys", stream_name(one.on));
     case mistake::too_large:
@@ -182,7 +182,8 @@ bool did_nothing(const operation& one, const std::optional<status>& answer) {
 }
 
 std::string head_of(const plan& of, const simulation_result& came_to) {
-  std::string head = line_of("#", came_to.violation).append("\n");
+  std::string head =
+      line_of("#", came_to.violation.empty() ? std::string("nothing is wrong") : came_to.violation).append("\n");
   if (came_to.at_the_end) head.append("# found when everything was over\n");
   if (of.actors > 1) head.append(unsayable("several actors, each a thread")).append("\n");
   if (of.ends_with_blocks) head.append(unsayable("an end with blocks out")).append("\n");
@@ -220,9 +221,10 @@ std::string scenario_lines(const plan& of, const simulation_result& came_to) {
     if (one.actor != actor) text.append(unsayable("actor", std::to_string(one.actor))).append("\n");
     actor = one.actor;
     std::string line = line_of_operation(one, requested[one.block]);
-    const bool blamed = i + 1 == came_to.played && !came_to.at_the_end && one.what != act::misuse;
+    const bool blamed = i + 1 == came_to.played && !came_to.violation.empty() && !came_to.at_the_end;
     const bool refused = answer.value_or(status::ok) != status::ok;
-    if (refused && !blamed && has_answer(one.what) && line.front() != '#') {
+    const bool answers = one.what == act::misuse || !blamed;
+    if (refused && answers && has_answer(one.what) && line.front() != '#') {
       line.append(" -> ").append(status_name(*answer));
     }
     text.append(line).append("\n");

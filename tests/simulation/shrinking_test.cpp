@@ -2,7 +2,11 @@
 // A failing plan becomes a handful of lines, whatever it was drawn with.
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <cstdlib>
+
 #include "drawing.hpp"
+#include "reproduction.hpp"
 #include "scenario_lines.hpp"
 #include "shrinking.hpp"
 #include "simulation.hpp"
@@ -74,6 +78,15 @@ TEST(shrinking, any_part_of_a_plan_is_a_plan_that_runs_clean) {
   }
 }
 
+TEST(reproduction, of_a_crash_is_told_with_what_was_said_on_stderr) {
+  EXPECT_EQ(testing::say_apart([] { return std::string("all is well"); }), "all is well");
+  const auto crash = []() -> std::string {
+    std::fputs("last words\n", stderr);
+    std::abort();
+  };
+  EXPECT_EQ(testing::say_apart(crash), "crashed, signal 6: last words");
+}
+
 TEST(scenario_lines, say_each_call_with_its_answer_and_name_what_they_cannot_say) {
   plan of;
   of.device.memory_bytes = 24 * mib;
@@ -107,7 +120,7 @@ TEST(scenario_lines, say_each_call_with_its_answer_and_name_what_they_cannot_say
   const simulation_result came_to = testing::run_plan(of);
   ASSERT_EQ(came_to.violation, "");
   EXPECT_EQ(testing::scenario_lines(of, came_to),
-            "# \n"
+            "# nothing is wrong\n"
             "device memory=24MiB granularity=64KiB\n"
             "option cached_bytes_max=0\n"
             "option capacity_bytes=8MiB\n"

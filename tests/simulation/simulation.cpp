@@ -14,7 +14,8 @@ simulation_result run_plan(const plan& of) {
   }
   const bool clean_so_far = one.violation().empty();
   if (clean_so_far) one.finish();
-  return {one.violation(), one.played(), clean_so_far && !one.violation().empty(), one.history_hash(), one.answers()};
+  return {one.violation(),    one.played(),       clean_so_far && !one.violation().empty(),
+          one.history_hash(), one.last_reading(), one.answers()};
 }
 
 }  // namespace arcalloc::testing

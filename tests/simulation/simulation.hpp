@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <arcalloc/counters.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@ struct simulation_result {
   std::size_t played = 0;          ///< operations; the violation is of the last one, or came when all was over
   bool at_the_end = false;         ///< the violation came when everything was freed and drained
   std::uint64_t history_hash = 0;  ///< over every answer, and every device call and its answer
+  counters last{};                 ///< as last read
   std::vector<std::optional<status>> answers;  ///< to each operation played
 };
 
