@@ -85,6 +85,18 @@ void player::judge_driver(const counters& said) {
   claim(said.reserved_bytes_peak <= device_.lent_bytes_peak(), "the peak of reserved was never lent");
 }
 
+/// With everything idle given back and the last question asked for whole granules, no room means that there is none.
+void player::judge_exhaustion(const operation& next, status outcome) {
+  if (!plan_.settings.oom_retry || faults_.met()) return;
+  const std::uint64_t granule = plan_.device.granularity;
+  const std::uint64_t wanted = device_.lent_bytes() + (next.bytes + granule - 1) / granule * granule;
+  if (outcome == status::capacity_exceeded) {
+    claim(model_.capacity_bytes() != 0 && wanted > model_.capacity_bytes(), "refused for the capacity, which has room");
+  } else {
+    claim(wanted + others_bytes_ > plan_.device.memory_bytes, "refused for the device, which has room");
+  }
+}
+
 /// What is said of the last refusal by the ladder.
 void player::judge_failure(const operation& next, status outcome) {
   const failure_record said = memory_->last_failure();

@@ -78,6 +78,7 @@ void player::carry_out(const operation& next) {
     case act::set_enabled:
       return set_enabled(next.how != 0);
     case act::set_others:
+      others_bytes_ = next.bytes;
       return device_.set_others_bytes(next.bytes);
     case act::plan_fault:
       faults_.plan(device_, next.fault);
@@ -117,6 +118,8 @@ void player::allocate(const operation& next) {
   claim(fresh.piece.data() == nullptr, "a refused request handed something out");
   if (is_exhaustion(outcome)) {
     answers_.back() = outcome;
+    faults_.end(device_);
+    judge_exhaustion(next, outcome);
   } else {
     expect_ok("a request", outcome);
   }
@@ -184,7 +187,8 @@ void player::set_capacity(std::uint64_t bytes) {
   const status outcome = memory_->set_capacity_bytes(bytes);
   if (outcome == status::capacity_exceeded) {
     answers_.back() = outcome;
-    return claim(bytes != 0, "no capacity was refused");
+    const counters now = read();
+    return claim(bytes != 0 && now.reserved_bytes - now.cached_bytes > bytes, "a capacity was refused that there is");
   }
   expect_ok("set_capacity_bytes", outcome);
   if (outcome != status::ok) return;

@@ -69,6 +69,7 @@ class player {
   void judge();
   void judge_reading(const audit_result* walk);
   void judge_driver(const counters& said);
+  void judge_exhaustion(const operation& next, status outcome);
   void judge_failure(const operation& next, status outcome);
   [[nodiscard]] counters read() const;
   [[nodiscard]] std::vector<std::uint64_t> driver_calls() const;
@@ -79,6 +80,7 @@ class player {
   engine_model model_;
   fault_watch faults_;
   std::set<stream> busy_;
+  std::uint64_t others_bytes_ = 0;
   counters last_{};     ///< the last reading
   counters at_step_{};  ///< when the last step ended
   std::vector<std::optional<status>> answers_;

@@ -100,6 +100,27 @@ std::string mistake_line(const operation& one, std::uint64_t requested_bytes) {
   return {};
 }
 
+/// What a mistake must be answered.
+status answer_to(mistake which) {
+  switch (which) {
+    case mistake::wrong_size:
+    case mistake::no_phase:
+    case mistake::no_bound_mode:
+      return status::invalid_argument;
+    case mistake::second_free:
+      return status::double_free;
+    case mistake::too_large:
+      return status::request_too_large;
+    case mistake::foreign_pointer:
+    case mistake::inside_a_block:
+    case mistake::use_of_a_foreign_pointer:
+      return status::unknown_pointer;
+    case mistake::nothing:
+      break;
+  }
+  return status::ok;
+}
+
 std::string fault_line(const planned_fault& fault) {
   return line_of("fault", call_name(fault.call), std::to_string(fault.nth).append(fault.persistent ? "+" : ""),
                  status_name(fault.with));
@@ -221,12 +242,11 @@ std::string scenario_lines(const plan& of, const simulation_result& came_to) {
     if (one.actor != actor) text.append(unsayable("actor", std::to_string(one.actor))).append("\n");
     actor = one.actor;
     std::string line = line_of_operation(one, requested[one.block]);
+    // What is blamed was not answered as it has to be.
     const bool blamed = i + 1 == came_to.played && !came_to.violation.empty() && !came_to.at_the_end;
-    const bool refused = answer.value_or(status::ok) != status::ok;
-    const bool answers = one.what == act::misuse || !blamed;
-    if (refused && answers && has_answer(one.what) && line.front() != '#') {
-      line.append(" -> ").append(status_name(*answer));
-    }
+    status due = answer.value_or(status::ok);
+    if (blamed) due = one.what == act::misuse ? answer_to(static_cast<mistake>(one.how)) : status::ok;
+    if (due != status::ok && has_answer(one.what) && line.front() != '#') line.append(" -> ").append(status_name(due));
     text.append(line).append("\n");
   }
   return text;

@@ -42,7 +42,7 @@ inline const small_device small_devices[] = {
 };
 
 /// Sequences of the alphabet by their length, whatever an allocator answers: fewer would mean that some were left out.
-inline constexpr std::uint64_t worlds_of_depth[] = {1, 11, 137, 1809, 24579, 338931, 0};
+inline constexpr std::uint64_t worlds_of_depth[] = {1, 11, 137, 1809, 24579, 338931, 4709637};
 
 inline void walk_small_worlds(const small_device& like, std::size_t depth) {
   small_worlds all(world_of(like), depth);
