@@ -162,8 +162,9 @@ void pool::unpin(graph& gone, bool has_work, departures& leaving) noexcept {
 }
 
 block_record* pool::search_pins(graph& window, thread_record& self, const request& asked) noexcept {
+  const std::uint64_t block_bytes = asked.use == segment_use::shared ? asked.class_bytes : asked.segment_bytes;
   block_record* const piece =
-      pins_.take_exact(window, asked.on, asked.class_bytes,
+      pins_.take_exact(window, asked.on, asked.class_bytes, block_bytes,
                        [this](stream own, std::uint64_t to) { return works_.finished(own, to, to); });
   if (piece == nullptr) return nullptr;
   piece->requested_bytes |= asked.bytes;

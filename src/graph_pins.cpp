@@ -144,6 +144,11 @@ void graph_pins::touch(graph& by, block_record& piece, std::uint64_t stamp) noex
 
 void graph_pins::cross(const block_record& piece) noexcept { find(piece)->crossed_in = era_; }
 
+std::uint64_t graph_pins::class_of(const block_record& piece) noexcept {
+  const std::uint64_t filed_under = piece.home->home->class_bytes;
+  return filed_under != 0 ? filed_under : piece.home->block_bytes;
+}
+
 std::uint32_t graph_pins::list_of(std::uint64_t bytes) noexcept {
   const std::uint64_t steps = std::max<std::uint64_t>((bytes + class_step_min - 1) / class_step_min, 1);
   const auto doubling = static_cast<std::uint32_t>(std::bit_width(steps)) - 1;

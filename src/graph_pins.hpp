@@ -101,12 +101,13 @@ class graph_pins {
   /// own stream is in that window, other work may have used it up to `stamp`.
   void rest(block_record& piece, const graph* in, std::uint64_t stamp) noexcept;
 
-  /// An idle block for a request on `on` in the window: of `class_bytes` exactly, or the smallest from `least` to
+  /// An idle block for a request on `on` in the window: of the class exactly, whose blocks have `block_bytes` (more
+  /// than the class where the device's granule is coarser), or the smallest from `least` to
   /// `most` bytes. `may_cross(stream, stamp)` says whether work on another stream is known to have finished.
   /// The block is not idle any more, and carries pinned_flag alone. Null where none will do.
   template <class MayCross>
   [[nodiscard]] block_record* take_exact(const graph& window, stream on, std::uint64_t class_bytes,
-                                         MayCross may_cross) noexcept;
+                                         std::uint64_t block_bytes, MayCross may_cross) noexcept;
   template <class MayCross>
   [[nodiscard]] block_record* take_fitting(const graph& window, stream on, std::uint64_t least, std::uint64_t most,
                                            MayCross may_cross) noexcept;
@@ -137,6 +138,7 @@ class graph_pins {
   [[nodiscard]] pinned_block*& bucket_of(const block_record& piece) noexcept;
   [[nodiscard]] pinned_block* find(const block_record& piece) noexcept;
   [[nodiscard]] pin_group* group_of(pool_group number) noexcept;
+  [[nodiscard]] static std::uint64_t class_of(const block_record& piece) noexcept;
   [[nodiscard]] static std::uint32_t list_of(std::uint64_t bytes) noexcept;
   void file(pinned_block& block) noexcept;
   void unfile(pinned_block& block) noexcept;
@@ -177,9 +179,9 @@ bool graph_pins::may_take(const pinned_block& block, const graph& window, stream
 
 template <class MayCross>
 block_record* graph_pins::take_exact(const graph& window, stream on, std::uint64_t class_bytes,
-                                     MayCross may_cross) noexcept {
-  for (pinned_block* at = window.group->idle[list_of(class_bytes)].front(); at != nullptr; at = fit::next(at)) {
-    if (at->piece->home->block_bytes == class_bytes && may_take(*at, window, on, may_cross)) return take(*at);
+                                     std::uint64_t block_bytes, MayCross may_cross) noexcept {
+  for (pinned_block* at = window.group->idle[list_of(block_bytes)].front(); at != nullptr; at = fit::next(at)) {
+    if (class_of(*at->piece) == class_bytes && may_take(*at, window, on, may_cross)) return take(*at);
   }
   return nullptr;
 }

@@ -57,6 +57,26 @@ TEST(capture, reuses_within_the_window_what_the_window_freed) {
   at.check();
 }
 
+TEST(capture, reuses_blocks_that_the_devices_granule_made_larger_than_their_class) {
+  options exact;
+  exact.classes = geometry::exact;
+  sim_options coarse;
+  coarse.granularity = 4096;
+  capturing_engine at(exact, coarse);
+  at.begin(s1);
+  for (int turn = 0; turn < 3; ++turn) {
+    at.put(at.get(512, s1));
+    at.put(at.get(1000, s1));
+    at.put(at.get(5000, s1));
+  }
+  const graph_id made = at.end(s1);
+  EXPECT_EQ(at.now().capture_misses, 3U);
+  EXPECT_EQ(at.now().capture_hits, 6U);
+  EXPECT_EQ(at.now().pinned_bytes, (1U + 1U + 2U) * 4096);
+  EXPECT_EQ(at.memory->release_graph(made), status::ok);
+  at.check();
+}
+
 TEST(capture, pins_small_blocks_one_by_one) {
   capturing_engine at;
   const block eager = at.get(3000, s1);
