@@ -6,7 +6,7 @@
 namespace arcalloc::decode {
 
 kv_cache::kv_cache(const operations& ops, const model_config& config, kv_mode mode)
-    : mode_(mode), kv_dim_(config.kv_dim()), layers_(config.layers) {
+    : mode_(mode), kv_dim_(config.kv_dim()), position_(ops.index(0)), layers_(config.layers) {
   if (mode_ != kv_mode::preallocated) return;
   // Zeroed, so that a row which was never written can only ever be a zero.
   const shape whole{.rows = config.sequence, .columns = kv_dim_};
@@ -30,7 +30,12 @@ void kv_cache::fill(const operations& ops, std::size_t positions) {
       ops.fill_rows(layers_[i].values, positions, value_values);
     }
   }
+  place(ops, positions);
+}
+
+void kv_cache::place(const operations& ops, std::size_t positions) {
   positions_ = positions;
+  ops.write_index(position_, static_cast<std::int32_t>(positions));
 }
 
 void kv_cache::append(const operations& ops, std::size_t layer, const tensor& key, const tensor& value) {
@@ -39,8 +44,8 @@ void kv_cache::append(const operations& ops, std::size_t layer, const tensor& ke
     cache.keys = ops.concatenate(cache.keys, key);
     cache.values = ops.concatenate(cache.values, value);
   } else {
-    ops.write_row(cache.keys, positions_, key);
-    ops.write_row(cache.values, positions_, value);
+    ops.write_row(cache.keys, position_, key);
+    ops.write_row(cache.values, position_, value);
   }
 }
 

@@ -9,9 +9,9 @@ tensor operations::filled(const shape& extents, const value_source& values) cons
   return out;
 }
 
-tensor operations::gather_row(const tensor& table, std::size_t row) const {
+tensor operations::gather_row(const tensor& table, const tensor& index) const {
   tensor out = memory_->make({.columns = table.extents().columns});
-  compute_->gather_row(table, row, out);
+  compute_->gather_row(table, index, out);
   return out;
 }
 
@@ -63,9 +63,9 @@ tensor operations::scale(const tensor& x, float factor) const {
   return out;
 }
 
-tensor operations::softmax_rows(const tensor& x) const {
+tensor operations::softmax_rows(const tensor& x, const tensor& last) const {
   tensor out = memory_->make(x.extents());
-  compute_->softmax_rows(x, out);
+  compute_->softmax_rows(x, last, out);
   return out;
 }
 
@@ -100,14 +100,24 @@ tensor operations::silu(const tensor& x) const {
   return out;
 }
 
+tensor operations::index(std::int32_t value) const {
+  tensor out = memory_->make({});
+  compute_->write_index(out, value);
+  return out;
+}
+
 void operations::fill_rows(tensor& table, std::size_t rows, const value_source& values) const {
   compute_->fill(table, rows * table.extents().columns, values);
 }
 
-void operations::write_row(tensor& table, std::size_t index, const tensor& row) const {
+void operations::write_row(tensor& table, const tensor& index, const tensor& row) const {
   compute_->write_row(table, index, row);
 }
 
-std::int32_t operations::index_of_greatest(const tensor& x) const { return compute_->index_of_greatest(x); }
+void operations::write_index(tensor& place, std::int32_t value) const { compute_->write_index(place, value); }
+
+std::int32_t operations::read_index(const tensor& place) const { return compute_->read_index(place); }
+
+void operations::index_of_greatest(const tensor& x, tensor& place) const { compute_->index_of_greatest(x, place); }
 
 }  // namespace arcalloc::decode

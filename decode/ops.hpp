@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "decode/executor.hpp"
 #include "decode/tensor.hpp"
@@ -19,7 +20,7 @@ class operations {
   operations(tensor_source& memory, executor& compute) noexcept : memory_(&memory), compute_(&compute) {}
 
   [[nodiscard]] tensor filled(const shape& extents, const value_source& values) const;
-  [[nodiscard]] tensor gather_row(const tensor& table, std::size_t row) const;
+  [[nodiscard]] tensor gather_row(const tensor& table, const tensor& index) const;
   [[nodiscard]] tensor mean_of_squares(const tensor& x) const;
   [[nodiscard]] tensor normalise(const tensor& x, const tensor& mean, const tensor& weight) const;
   [[nodiscard]] tensor matrix_vector(const tensor& weight, const tensor& x) const;
@@ -29,17 +30,22 @@ class operations {
   [[nodiscard]] tensor expand_heads(const tensor& cache, const shape& extents) const;
   [[nodiscard]] tensor scores(const tensor& keys, const tensor& query) const;
   [[nodiscard]] tensor scale(const tensor& x, float factor) const;
-  [[nodiscard]] tensor softmax_rows(const tensor& x) const;
+  [[nodiscard]] tensor softmax_rows(const tensor& x, const tensor& last) const;
   [[nodiscard]] tensor weighted_sum(const tensor& weights, const tensor& values) const;
   [[nodiscard]] tensor swap_outer(const tensor& x) const;
   [[nodiscard]] tensor add(const tensor& left, const tensor& right) const;
   [[nodiscard]] tensor multiply(const tensor& left, const tensor& right) const;
   [[nodiscard]] tensor silu(const tensor& x) const;
 
-  /// The three that make no tensor: rows written in place, and the answer of a greedy sampler.
+  /// A place for an index that is written and read from the host.
+  [[nodiscard]] tensor index(std::int32_t value) const;
+
+  /// Those that make no tensor: rows and indexes written in place, and the answer of a greedy sampler.
   void fill_rows(tensor& table, std::size_t rows, const value_source& values) const;
-  void write_row(tensor& table, std::size_t index, const tensor& row) const;
-  [[nodiscard]] std::int32_t index_of_greatest(const tensor& x) const;
+  void write_row(tensor& table, const tensor& index, const tensor& row) const;
+  void write_index(tensor& place, std::int32_t value) const;
+  [[nodiscard]] std::int32_t read_index(const tensor& place) const;
+  void index_of_greatest(const tensor& x, tensor& place) const;
 
  private:
   tensor_source* memory_;

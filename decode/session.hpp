@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <arcalloc/allocator.hpp>
 #include <arcalloc/counters.hpp>
 
+#include "decode/capture_report.hpp"
 #include "decode/input_error.hpp"
 
 namespace arcalloc::decode {
@@ -27,6 +29,12 @@ struct session_settings {
   std::size_t tokens = 0;        ///< tokens to generate
   std::size_t context = 0;       ///< positions already in the caches when decoding starts, seeded values
   kv_mode kv = kv_mode::concat;
+  bool capture = false;  ///< record one step and replay it for every later token; needs preallocated caches
+
+  // With capture only. A profile is recorded over warm-up steps, unless one is read or prewarm is off.
+  bool prewarm = true;                ///< false: neither warm-up steps nor a prewarm before the window
+  std::string profile_path{};         ///< a profile file to use
+  std::string profile_record_path{};  ///< where to write the recorded one; empty: nowhere
 };
 
 /// What a run came to. `outcome` is ok when all tokens were made, or when the model itself stopped
@@ -36,17 +44,27 @@ struct session_outcome {
   std::size_t tokens_done = 0;
   std::vector<std::int32_t> tokens;  ///< the generated token ids, for comparing legs
   std::string text;                  ///< what llama2.c would print; ids as text for a configuration without tokenizer
-  double decode_seconds = 0;         ///< wall time of the finished decode steps alone, without callbacks
+  double decode_seconds = 0;         ///< wall time of the finished decode steps alone, without callbacks and without
+                                     ///< what a capture takes
   counters at_decode_start{};        ///< cumulative counters when the decode phase began
   counters at_half{};                ///< cumulative counters after tokens / 2; as at_end if never reached
-  counters at_end{};                 ///< cumulative counters after the last step, before tensors are freed
+  counters at_end{};                 ///< cumulative counters after the last step, before tensors and graph are freed
+  std::optional<capture_report> capture;  ///< nothing where none was asked for, or decoding never began
 };
 
 /// Runs it. `after_token(n)` is called outside the timed region: with 0 when the decode phase begins
 /// (weights loaded, prefill done), and after every token with the number done so far. Throws
-/// input_error for unusable input, before the first token. Every tensor is freed when it returns.
+/// input_error for unusable input, before the first token, and for a recorded profile that cannot be written. Every
+/// tensor is freed when it returns, and a graph is released.
+///
+/// With capture, the shapes of every decode step are those of the whole sequence. First come the warm-up steps, eager
+/// and recorded as a profile, then a prewarm and verify of that, then the window; every later token is a replay.
+/// Where the window is refused, the rest is eager.
 session_outcome run_session(allocator& memory, const session_settings& settings,
                             const std::function<void(std::size_t)>& after_token);
+
+/// How many eager steps a profile is recorded over, where there are as many tokens.
+inline constexpr std::size_t warm_up_steps = 3;
 
 /// The names --config takes, the default first.
 std::vector<std::string> config_names();

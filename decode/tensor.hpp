@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <arcalloc/allocator.hpp>
 
@@ -22,6 +23,30 @@ struct shape {
   std::size_t columns = 1;
   friend bool operator==(const shape&, const shape&) = default;
 };
+
+/// Elements at an address, owned by nobody: what an operation reads or writes. Valid while they are.
+template <typename Element>
+class tensor_view {
+ public:
+  tensor_view() = default;
+  tensor_view(Element* data, const shape& extents) noexcept : data_(data), extents_(extents) {}
+
+  [[nodiscard]] Element* data() const noexcept { return data_; }
+  [[nodiscard]] const shape& extents() const noexcept { return extents_; }
+  [[nodiscard]] std::size_t elements() const noexcept { return extents_.planes * extents_.rows * extents_.columns; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return elements() * sizeof(Element); }
+  [[nodiscard]] explicit operator bool() const noexcept { return data_ != nullptr; }
+
+  /// What may be written may be read.
+  operator tensor_view<const Element>() const noexcept requires(!std::is_const_v<Element>) { return {data_, extents_}; }
+
+ private:
+  Element* data_ = nullptr;
+  shape extents_{.planes = 0, .rows = 0, .columns = 0};
+};
+
+using tensor_input = tensor_view<const float>;
+using tensor_output = tensor_view<float>;
 
 /// One float32 array in device memory, owned: its block goes back to the allocator with it.
 ///
@@ -45,6 +70,10 @@ class tensor {
   [[nodiscard]] std::size_t elements() const noexcept { return extents_.planes * extents_.rows * extents_.columns; }
   [[nodiscard]] std::size_t bytes() const noexcept { return elements() * sizeof(float); }
   [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(piece_); }
+
+  // Implicit: passing a tensor to an operation says all that there is to say.
+  operator tensor_input() const noexcept { return {data(), extents_}; }
+  operator tensor_output() noexcept { return {data(), extents_}; }
 
  private:
   friend class tensor_source;

@@ -110,7 +110,7 @@ TEST_F(seeded_weights, keep_activations_at_their_size) {
   const seeded_model source{find_config("demo-3m").config};
   const tensor embedding = source.make(ops_, {weight_kind::embedding});
   const tensor weight = source.make(ops_, {weight_kind::query, 2});
-  const tensor x = ops_.gather_row(embedding, 11);
+  const tensor x = ops_.gather_row(embedding, ops_.index(11));
   EXPECT_NEAR(ops_.mean_of_squares(x).data()[0], 1.0, 0.3);
   EXPECT_NEAR(ops_.mean_of_squares(ops_.matrix_vector(weight, x)).data()[0], 1.0, 0.4);
 }

@@ -19,6 +19,9 @@ class altered_host : public backend {
   [[nodiscard]] status allocate(std::size_t bytes, stream on, void*& address) noexcept override {
     return host_.allocate(bytes, on, address);
   }
+  [[nodiscard]] status allocate_beside_capture(std::size_t bytes, stream on, void*& address) noexcept override {
+    return allocate(bytes, on, address);
+  }
   [[nodiscard]] status free(void* address, std::size_t bytes) noexcept override { return host_.free(address, bytes); }
   [[nodiscard]] status query_memory(memory_info& out) const noexcept override { return host_.query_memory(out); }
   [[nodiscard]] status record_event(stream on, event& out) noexcept override { return host_.record_event(on, out); }

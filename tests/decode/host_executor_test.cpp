@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <vector>
 
@@ -52,7 +53,8 @@ TEST_F(host_operations, gather_row_copies_one_row) {
   const tensor table = seeded({.rows = 9, .columns = 5});
   const numbers all = read(table);
   for (std::size_t row = 0; row < 9; ++row) {
-    expect(ops_.gather_row(table, row), {.columns = 5}, {&all[row * 5], &all[row * 5] + 5});
+    expect(ops_.gather_row(table, ops_.index(static_cast<std::int32_t>(row))), {.columns = 5},
+           {&all[row * 5], &all[row * 5] + 5});
   }
 }
 
@@ -122,7 +124,7 @@ TEST_F(host_operations, concatenate_puts_a_row_after_the_others_and_starts_from_
 TEST_F(host_operations, write_row_and_fill_rows_leave_the_other_rows) {
   tensor table = ops_.filled({.rows = 4, .columns = 3}, constant_values{7});
   const tensor row = seeded({.columns = 3});
-  ops_.write_row(table, 2, row);
+  ops_.write_row(table, ops_.index(2), row);
   ops_.fill_rows(table, 1, constant_values{1});
   numbers expected{1, 1, 1, 7, 7, 7, 0, 0, 0, 7, 7, 7};
   for (std::size_t i = 0; i < 3; ++i) expected[6 + i] = row.data()[i];
@@ -173,7 +175,27 @@ TEST_F(host_operations, softmax_makes_each_row_sum_to_one_whatever_its_size) {
         expected.push_back(std::exp(double{each->data()[row * 13 + i]} - greatest) / sum);
       }
     }
-    expect(ops_.softmax_rows(*each), x.extents(), expected);
+    expect(ops_.softmax_rows(*each, ops_.index(12)), x.extents(), expected);
+  }
+}
+
+TEST_F(host_operations, softmax_gives_what_comes_after_the_last_column_a_zero_and_the_others_the_same_bits) {
+  tensor x = seeded({.rows = 3, .columns = 13});
+  for (std::size_t last = 0; last < 13; ++last) {
+    tensor beginning = ops_.filled({.rows = 3, .columns = last + 1}, constant_values{0});
+    for (std::size_t row = 0; row < 3; ++row) {
+      for (std::size_t i = 0; i <= last; ++i) beginning.data()[row * (last + 1) + i] = x.data()[row * 13 + i];
+      // Whatever lies beyond, and however great, is not looked at.
+      for (std::size_t i = last + 1; i < 13; ++i) x.data()[row * 13 + i] = i % 2 == 0 ? 1e30F : std::nanf("");
+    }
+    const tensor index = ops_.index(static_cast<std::int32_t>(last));
+    const tensor expected = ops_.softmax_rows(beginning, index);
+    const tensor found = ops_.softmax_rows(x, index);
+    for (std::size_t i = 0; i < 39; ++i) {
+      const float value = i % 13 <= last ? expected.data()[i / 13 * (last + 1) + i % 13] : 0.0F;
+      ASSERT_EQ(std::memcmp(&found.data()[i], &value, sizeof value), 0) << last << ", " << i;
+    }
+    x = seeded({.rows = 3, .columns = 13});
   }
 }
 
@@ -206,13 +228,27 @@ TEST_F(host_operations, the_elementwise_ones_do_what_they_are_called) {
 }
 
 TEST_F(host_operations, the_greatest_element_is_the_first_of_equals) {
+  tensor place = ops_.index(-1);
+  const auto greatest = [&](const tensor& x) {
+    ops_.index_of_greatest(x, place);
+    return ops_.read_index(place);
+  };
   tensor x = ops_.filled({.columns = 50}, constant_values{-3});
-  EXPECT_EQ(ops_.index_of_greatest(x), 0);
+  EXPECT_EQ(greatest(x), 0);
   x.data()[17] = 2;
   x.data()[40] = 2;
-  EXPECT_EQ(ops_.index_of_greatest(x), 17);
+  EXPECT_EQ(greatest(x), 17);
   x.data()[49] = 3;
-  EXPECT_EQ(ops_.index_of_greatest(x), 49);
+  EXPECT_EQ(greatest(x), 49);
+}
+
+TEST_F(host_operations, an_index_is_read_as_it_was_written) {
+  tensor place = ops_.index(7);
+  EXPECT_EQ(place.elements(), 1U);
+  for (const std::int32_t value : {0, 1, -1, INT32_MAX, INT32_MIN}) {
+    ops_.write_index(place, value);
+    EXPECT_EQ(ops_.read_index(place), value);
+  }
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "devices.hpp"
 #include "files.hpp"
 #include "host_memory.hpp"
+#include "watching_executor.hpp"
 
 // No byte of a tensor comes from anywhere but the allocator: counted, not promised.
 
@@ -23,7 +24,8 @@ std::uint64_t expected_bytes(const model_config& config, kv_mode kv, std::size_t
   const std::uint64_t weights = parameters(config) * sizeof(float);
   const std::uint64_t tables = 2 * config.sequence * (config.head_dim() / 2) * sizeof(float);
   const std::uint64_t rows = kv == kv_mode::concat ? positions : config.sequence;
-  return weights + tables + 2 * config.layers * rows * config.kv_dim() * sizeof(float);
+  const std::uint64_t places = 2 * sizeof(std::int32_t);  // the token's and the position's
+  return weights + tables + places + 2 * config.layers * rows * config.kv_dim() * sizeof(float);
 }
 
 class decode_memory : public testing::TestWithParam<kv_mode> {};
@@ -67,10 +69,11 @@ TEST_P(decode_memory, a_decode_step_asks_nothing_of_the_hosts_heap) {
   const operations ops{tensors, compute};
   const model llama{ops, source};
   kv_cache cache{ops, source.config(), GetParam()};
-  std::int32_t token = 1;
+  tensor token = ops.index(1);
   for (int step = 0; step < 100; ++step) {
     const host_memory_watch watch;
-    token = ops.index_of_greatest(llama.forward(token, cache));
+    ops.index_of_greatest(llama.forward(token, cache), token);
+    cache.advance(ops);
     memory->end_step();
     ASSERT_EQ(watch.requests(), 0U) << "step " << step << ", " << watch.bytes() << " bytes";
   }
@@ -96,89 +99,20 @@ TEST(host_memory_watch, sees_what_it_is_there_to_see) {
 
 /// Looks at every output as it is computed: it lies in memory that the allocator has from the device,
 /// and at that moment the allocator's count of requested bytes is the tensors' own.
-class witness final : public executor {
+class witness final : public watching_executor {
  public:
   explicit witness(const tensor_source& tensors) : tensors_(tensors) {}
 
-  void fill(tensor& out, std::size_t count, const value_source& values) override {
-    see(out);
-    host_.fill(out, count, values);
-  }
-  void gather_row(const tensor& table, std::size_t row, tensor& out) override {
-    see(out);
-    host_.gather_row(table, row, out);
-  }
-  void mean_of_squares(const tensor& x, tensor& out) override {
-    see(out);
-    host_.mean_of_squares(x, out);
-  }
-  void normalise(const tensor& x, const tensor& mean, const tensor& weight, tensor& out) override {
-    see(out);
-    host_.normalise(x, mean, weight, out);
-  }
-  void matrix_vector(const tensor& weight, const tensor& x, tensor& out) override {
-    see(out);
-    host_.matrix_vector(weight, x, out);
-  }
-  void rotate_pairs(const tensor& x, const tensor& cosines, const tensor& sines, tensor& out) override {
-    see(out);
-    host_.rotate_pairs(x, cosines, sines, out);
-  }
-  void concatenate(const tensor& before, const tensor& row, tensor& out) override {
-    see(out);
+  void concatenate(tensor_input old_rows, tensor_input row, tensor_output out) override {
     // The old cache must be alive beside the new one: that is what growth by concatenation costs.
-    EXPECT_NE(before.data(), out.data());
-    host_.concatenate(before, row, out);
-  }
-  void write_row(tensor& table, std::size_t index, const tensor& row) override {
-    see(table);
-    host_.write_row(table, index, row);
-  }
-  void expand_heads(const tensor& cache, tensor& out) override {
-    see(out);
-    host_.expand_heads(cache, out);
-  }
-  void scores(const tensor& keys, const tensor& query, tensor& out) override {
-    see(out);
-    host_.scores(keys, query, out);
-  }
-  void scale(const tensor& x, float factor, tensor& out) override {
-    see(out);
-    host_.scale(x, factor, out);
-  }
-  void softmax_rows(const tensor& x, tensor& out) override {
-    see(out);
-    host_.softmax_rows(x, out);
-  }
-  void weighted_sum(const tensor& weights, const tensor& values, tensor& out) override {
-    see(out);
-    host_.weighted_sum(weights, values, out);
-  }
-  void swap_outer(const tensor& x, tensor& out) override {
-    see(out);
-    host_.swap_outer(x, out);
-  }
-  void add(const tensor& left, const tensor& right, tensor& out) override {
-    see(out);
-    host_.add(left, right, out);
-  }
-  void multiply(const tensor& left, const tensor& right, tensor& out) override {
-    see(out);
-    host_.multiply(left, right, out);
-  }
-  void silu(const tensor& x, tensor& out) override {
-    see(out);
-    host_.silu(x, out);
-  }
-  [[nodiscard]] std::int32_t index_of_greatest(const tensor& x) override {
-    see(x);
-    return host_.index_of_greatest(x);
+    EXPECT_NE(old_rows.data(), out.data());
+    watching_executor::concatenate(old_rows, row, out);
   }
 
   [[nodiscard]] std::size_t seen() const noexcept { return seen_; }
 
  private:
-  void see(const tensor& out) {
+  void before(tensor_input out) override {
     ++seen_;
     segment_extent home;
     ASSERT_EQ(tensors_.memory().locate(out.data(), home), status::ok);
@@ -188,7 +122,6 @@ class witness final : public executor {
   }
 
   const tensor_source& tensors_;
-  host_executor host_;
   std::size_t seen_ = 0;
 };
 
@@ -203,12 +136,17 @@ TEST(decode_outputs, lie_in_memory_of_the_allocator_and_are_counted_to_the_byte)
     const model llama{ops, source};
     kv_cache cache{ops, source.config(), kv};
     cache.fill(ops, 2);
-    llama.absorb(1, cache);
-    std::int32_t token = 5;
-    for (int step = 0; step < 20; ++step) token = ops.index_of_greatest(llama.forward(token, cache));
-    // Weights and tables 23; caches 4, and as many again to fill them in place; then 28 a layer, one outside
-    // it without logits, four with, and the sampler.
-    EXPECT_EQ(compute.seen(), 23U + (kv == kv_mode::concat ? 4U : 8U) + (1U + 56U) + 20U * (5U + 56U));
+    tensor token = ops.index(1);
+    llama.absorb(token, cache);
+    cache.advance(ops);
+    for (int step = 0; step < 20; ++step) {
+      ops.index_of_greatest(llama.forward(token, cache), token);
+      cache.advance(ops);
+    }
+    // Weights and tables 23; caches 4, and as many again to fill them in place; the position's place and its value
+    // after that; the token's place; then 28 a layer, one outside it without logits, four with, the sampler and the
+    // next position.
+    EXPECT_EQ(compute.seen(), 23U + (kv == kv_mode::concat ? 4U : 8U) + 3U + (2U + 56U) + 20U * (6U + 56U));
   }
 }
 

@@ -147,21 +147,24 @@ TEST_P(decoder, agrees_with_plain_loops_at_every_position) {
   const model llama{ops, source};
   kv_cache cache{ops, config, GetParam().kv};
   plain_decoder plain{config, bytes};
-  std::int32_t token = 1;
+  tensor place = ops.index(1);
   for (std::size_t position = 0; position < config.sequence; ++position) {
     ASSERT_EQ(cache.positions(), position);
+    const std::int32_t token = ops.read_index(place);
     const numbers expected = plain.logits_after(token);
     if (position % 3 == 1) {
-      llama.absorb(token, cache);
-      token = (token * 7 + 3) % 300;
+      llama.absorb(place, cache);
+      cache.advance(ops);
+      ops.write_index(place, (token * 7 + 3) % 300);
       continue;
     }
-    const tensor logits = llama.forward(token, cache);
+    const tensor logits = llama.forward(place, cache);
+    cache.advance(ops);
     ASSERT_EQ(logits.elements(), config.vocabulary);
     for (std::size_t i = 0; i < expected.size(); ++i) {
       ASSERT_NEAR(logits.data()[i], expected[i], 1e-4 * (1 + std::abs(expected[i]))) << position << ", logit " << i;
     }
-    token = ops.index_of_greatest(logits);
+    ops.index_of_greatest(logits, place);
   }
 }
 
@@ -175,6 +178,36 @@ INSTANTIATE_TEST_SUITE_P(small, decoder,
                                   std::to_string(each.param.kv_heads) +
                                   (each.param.kv == kv_mode::concat ? "_concat" : "_preallocated");
                          });
+
+TEST(whole_span, makes_the_same_bits_as_the_filled_one_at_every_position) {
+  // Head dimensions that a packet of floats divides, and one that it does not.
+  for (const std::size_t head_dim : {4U, 6U, 8U, 64U}) {
+    model_config config = small_config();
+    config.dim = config.heads * head_dim;
+    config.sequence = 200;
+    const temporary_directory directory;
+    const llama2c_model source(directory.write("model.bin", model_bytes(config)));
+    host_backend device(64 * mebibyte);
+    const allocator_ptr memory = make_allocator(device);
+    tensor_source tensors{*memory, default_stream};
+    host_executor compute;
+    const operations ops{tensors, compute};
+    const model llama{ops, source};
+    kv_cache growing{ops, config, kv_mode::concat};
+    kv_cache filled{ops, config, kv_mode::preallocated};
+    kv_cache whole{ops, config, kv_mode::preallocated};
+    tensor token = ops.index(1);
+    for (std::size_t position = 0; position < config.sequence; ++position) {
+      const tensor expected = llama.forward(token, growing);
+      const tensor of_filled = llama.forward(token, filled);
+      const tensor of_whole = llama.forward(token, whole, attention_span::whole);
+      ASSERT_EQ(std::memcmp(of_filled.data(), expected.data(), expected.bytes()), 0) << head_dim << ", " << position;
+      ASSERT_EQ(std::memcmp(of_whole.data(), expected.data(), expected.bytes()), 0) << head_dim << ", " << position;
+      for (kv_cache* each : {&growing, &filled, &whole}) each->advance(ops);
+      ops.index_of_greatest(expected, token);
+    }
+  }
+}
 
 }  // namespace
 }  // namespace arcalloc::decode

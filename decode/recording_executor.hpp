@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "decode/executor.hpp"
+
+namespace arcalloc::decode {
+
+/// Operations with the addresses of their tensors, in order: a graph without a device.
+///
+/// Running it computes on those addresses, whoever has the memory by then; it allocates nothing.
+class recorded_operations {
+ public:
+  void run(executor& on) const {
+    for (const auto& each : operations_) each(on);
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return operations_.size(); }
+
+ private:
+  friend class recording_executor;
+  std::vector<std::function<void(executor&)>> operations_;
+};
+
+/// Passes every operation on to another executor; while it records, it takes the operation down instead and
+/// computes nothing, as a stream does that is being captured.
+///
+/// What the host says or asks meanwhile cannot be part of a graph: fill, write_index and read_index throw
+/// std::logic_error while it records.
+/// Concurrency: one thread. Cost: a virtual call more; while it records, host memory for each operation.
+class recording_executor final : public executor {
+ public:
+  explicit recording_executor(executor& compute) noexcept : compute_(&compute) {}
+
+  /// Requires: it does not record.
+  void start();
+  /// Ends the recording and hands it over.
+  [[nodiscard]] recorded_operations stop() noexcept;
+
+  /// Who computes when it does not record, and when a recording is run.
+  [[nodiscard]] executor& compute() const noexcept { return *compute_; }
+
+  void fill(tensor_output out, std::size_t count, const value_source& values) override;
+  void write_index(tensor_output place, std::int32_t value) override;
+  [[nodiscard]] std::int32_t read_index(tensor_input place) override;
+  void gather_row(tensor_input table, tensor_input index, tensor_output out) override;
+  void mean_of_squares(tensor_input x, tensor_output out) override;
+  void normalise(tensor_input x, tensor_input mean, tensor_input weight, tensor_output out) override;
+  void matrix_vector(tensor_input weight, tensor_input x, tensor_output out) override;
+  void rotate_pairs(tensor_input x, tensor_input cosines, tensor_input sines, tensor_output out) override;
+  void concatenate(tensor_input before, tensor_input row, tensor_output out) override;
+  void write_row(tensor_output table, tensor_input index, tensor_input row) override;
+  void expand_heads(tensor_input cache, tensor_output out) override;
+  void scores(tensor_input keys, tensor_input query, tensor_output out) override;
+  void scale(tensor_input x, float factor, tensor_output out) override;
+  void softmax_rows(tensor_input x, tensor_input last, tensor_output out) override;
+  void weighted_sum(tensor_input weights, tensor_input values, tensor_output out) override;
+  void swap_outer(tensor_input x, tensor_output out) override;
+  void add(tensor_input left, tensor_input right, tensor_output out) override;
+  void multiply(tensor_input left, tensor_input right, tensor_output out) override;
+  void silu(tensor_input x, tensor_output out) override;
+  void index_of_greatest(tensor_input x, tensor_output place) override;
+
+ private:
+  template <typename Operation>
+  void take(const Operation& operation);
+  void refuse_while_recording(const char* what) const;
+
+  executor* compute_;
+  bool recording_ = false;
+  recorded_operations taken_;
+};
+
+}  // namespace arcalloc::decode
