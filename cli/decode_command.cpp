@@ -39,7 +39,10 @@ struct decode_flags {
   std::string rounds = "1";
   std::string report;
   std::string json;
+  std::string profile;
+  std::string record_profile;
   bool capture = false;
+  bool no_prewarm = false;
 };
 
 std::string config_list() {
@@ -71,7 +74,12 @@ void add_flags(CLI::App& line, decode_flags& flags) {
   add("--rounds", flags.rounds, "N", "run all legs N times, taking turns, and report medians (default 1)");
   add("--report", flags.report, "FILE", "write one self-contained HTML page");
   add("--json", flags.json, "FILE", "write the result as JSON, schema arcalloc.decode/1");
-  line.add_flag("--capture", flags.capture, "capture and replay steps: not in this version, refused");
+  line.add_flag("--capture", flags.capture,
+                "record one step in a capture window and replay it for every later token;\nneeds --kv preallocated");
+  line.add_flag("--no-prewarm", flags.no_prewarm,
+                "capture without warm-up steps and without a prewarm, to see what the window misses");
+  add("--profile", flags.profile, "FILE", "prewarm the leg bounded from this profile, instead of warm-up steps");
+  add("--record-profile", flags.record_profile, "FILE", "write the profile of the leg bounded's warm-up steps");
 }
 
 [[noreturn]] void refuse(const std::string& why) { throw command_failure{exit_status::bad_usage, why}; }
@@ -100,9 +108,46 @@ void set_input(const CLI::App& line, const decode_flags& flags, decode::session_
   session.tokens = decode::default_tokens(session.config_name);
 }
 
+/// What --capture needs, and what needs --capture. After everything else of the session is set.
+void set_capture(const CLI::App& line, const decode_flags& flags, decode_request& request) {
+  decode::session_settings& session = request.session;
+  const bool records = line.count("--record-profile") > 0;
+  const bool reads = line.count("--profile") > 0;
+  for (const char* flag : {"--no-prewarm", "--profile", "--record-profile"}) {
+    if (line.count(flag) > 0 && !flags.capture) refuse(std::string(flag) + ": of use only with --capture");
+  }
+  if (!flags.capture) return;
+  if (session.kv != decode::kv_mode::preallocated) {
+    refuse("--capture: needs --kv preallocated; with concatenated caches no step is like another");
+  }
+  if (session.tokens < 2) refuse("--capture: needs 2 tokens at least, one to warm up and one to replay");
+  if (records && reads) refuse("--record-profile and --profile exclude each other: one is used, or one is recorded");
+  if (records && flags.no_prewarm) {
+    refuse("--record-profile and --no-prewarm exclude each other: a profile is recorded over warm-up steps");
+  }
+  for (const std::string* path : {&flags.profile, &flags.record_profile}) {
+    const std::string flag = path == &flags.profile ? "--profile" : "--record-profile";
+    if (line.count(flag) == 0) continue;
+    if (path->empty()) refuse(flag + ": the name is empty");
+    if (std::find(request.legs.begin(), request.legs.end(), leg::bounded) == request.legs.end()) {
+      refuse(flag + ": is about the leg bounded, which --legs leaves out");
+    }
+  }
+  session.capture = true;
+  session.prewarm = !flags.no_prewarm;
+  session.profile_path = flags.profile;
+  session.profile_record_path = flags.record_profile;
+}
+
+/// A profile is read before anything runs; the leg that uses it reads it again.
+void require_profile(const std::string& path) {
+  profile ignored;
+  profile_error error{};
+  if (read_profile(path.c_str(), ignored, error) != status::ok) refuse(std::string("--profile: ") + error.text);
+}
+
 decode_request request_of(const CLI::App& line, const decode_flags& flags) {
   decode_request request;
-  if (flags.capture) refuse("--capture: not available in this version");
   set_input(line, flags, request.session);
   if (line.count("--tokens") > 0) request.session.tokens = require_count("--tokens", flags.tokens, 1, tokens_most);
   request.session.context = require_count("--context", flags.context, 0, tokens_most);
@@ -117,6 +162,10 @@ decode_request request_of(const CLI::App& line, const decode_flags& flags) {
   if (line.count("--report") > 0 && flags.report.empty()) refuse("--report: the name is empty");
   if (line.count("--json") > 0 && flags.json.empty()) refuse("--json: the name is empty");
   if (!flags.report.empty() && flags.report == flags.json) refuse("--report and --json name the same file");
+  set_capture(line, flags, request);
+  for (const std::string& result : {flags.report, flags.json}) {
+    if (!result.empty() && result == flags.record_profile) refuse("--record-profile: names a result's file");
+  }
   request.report_path = flags.report;
   request.json_path = flags.json;
   request.device = require_host_device(flags.device);
@@ -152,6 +201,8 @@ exit_status run_decode(const std::vector<std::string>& words) {
   decode_result result;
   result.request = request_of(line, flags);
   const settings_view settings = settings_of(result.request);
+  if (!flags.profile.empty()) require_profile(flags.profile);
+  if (!flags.record_profile.empty()) require_writable("--record-profile", flags.record_profile);
   if (!flags.report.empty()) require_writable("--report", flags.report);
   if (!flags.json.empty()) require_writable("--json", flags.json);
 

@@ -54,6 +54,42 @@ ordered_json round_json(const leg_figures& figures, std::size_t number) {
   return object;
 }
 
+ordered_json entries_json(const std::vector<profile_entry>& entries) {
+  ordered_json list = ordered_json::array();
+  for (const profile_entry& each : entries) {
+    list.push_back({{"stream", static_cast<std::uint64_t>(each.on)}, {"bytes", each.bytes}, {"blocks", each.blocks}});
+  }
+  return list;
+}
+
+ordered_json status_json(const std::optional<status>& value) {
+  return value ? ordered_json(status_name(*value)) : ordered_json(nullptr);
+}
+
+ordered_json capture_json(const std::optional<decode::capture_report>& report) {
+  if (!report) return nullptr;
+  ordered_json misses = ordered_json::array();
+  for (const capture_miss_record& each : report->misses) {
+    misses.push_back({{"bytes", each.requested_bytes},
+                      {"class_bytes", each.class_bytes},
+                      {"stream", static_cast<std::uint64_t>(each.on)},
+                      {"count", each.count}});
+  }
+  ordered_json profile{{"warm_up_steps", report->warm_up_steps},
+                       {"entries", entries_json(report->profile)},
+                       {"prewarm", status_json(report->prewarm)},
+                       {"verify", status_json(report->verified)},
+                       {"missing", entries_json(report->missing)}};
+  return {{"outcome", status_json(report->window)},
+          {"operations", report->operations},
+          {"misses", std::move(misses)},
+          {"replays", report->replays},
+          {"requests_in_replays", report->requests_in_replays},
+          {"driver_calls_in_replays", report->driver_calls_in_replays},
+          {"pinned_bytes", report->pinned_bytes},
+          {"profile", std::move(profile)}};
+}
+
 ordered_json options_json(const options& memory) {
   const char* mode = "derived";
   if (memory.cached_bytes_max.mode == bound_mode::explicit_bytes) mode = "explicit_bytes";
@@ -62,7 +98,9 @@ ordered_json options_json(const options& memory) {
           {"geometry", geometry_name(memory.classes)},
           {"cached_bytes_max_mode", mode},
           {"capacity_bytes", memory.capacity_bytes == 0 ? ordered_json(nullptr) : ordered_json(memory.capacity_bytes)},
-          {"oom_retry", memory.oom_retry}};
+          {"oom_retry", memory.oom_retry},
+          {"capture_miss", memory.capture_miss == capture_policy::refuse ? "refuse" : "grow"},
+          {"profile", memory.profile_path == nullptr ? ordered_json(nullptr) : ordered_json(memory.profile_path)}};
 }
 
 ordered_json samples_json(const std::vector<memory_sample>& samples) {
@@ -87,6 +125,7 @@ ordered_json leg_json(const leg_result& leg) {
   add_figures(object, figures);
   object["counters"] = figures.at_end ? counters_json(*figures.at_end) : ordered_json(nullptr);
   object["cap"] = run.report ? cap_json(run.report->cap) : ordered_json(nullptr);
+  object["capture"] = run.report ? capture_json(run.report->outcome.capture) : ordered_json(nullptr);
   object["options"] = options_json(leg.memory);
   object["ms_per_token_spread"] = spread_json(leg.ms_per_token);
   object["memory_growth_bytes_spread"] = spread_json(leg.memory_growth_bytes);
@@ -109,6 +148,7 @@ ordered_json input_json(const decode_request& request) {
           {"tokens", session.tokens},
           {"context", session.context},
           {"kv", session.kv == decode::kv_mode::concat ? "concat" : "preallocated"},
+          {"capture", session.capture},
           {"device_bytes", request.device.size_bytes},
           {"rounds", request.rounds}};
 }

@@ -172,6 +172,10 @@ leg_figures figures_of(const leg_run& run, const decode::session_settings& sessi
       figures.tokens_per_s = tokens / seconds;
     }
     add_counters(figures, run.report->outcome);
+    const auto& capture = run.report->outcome.capture;
+    if (figures.accounting.empty() && capture && capture->requests_in_replays + capture->driver_calls_in_replays > 0) {
+      figures.accounting = "a replayed step makes no request and no driver call";
+    }
   }
   add_memory(figures, run, session.tokens);
   return figures;

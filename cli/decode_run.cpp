@@ -34,6 +34,16 @@ class progress_line {
   bool drawn_ = false;
 };
 
+/// A profile file's sizes are those of the leg that arcalloc ships as; the others record their own.
+decode::session_settings session_of(const decode_request& request, leg which) {
+  decode::session_settings session = request.session;
+  if (which != leg::bounded) {
+    session.profile_path.clear();
+    session.profile_record_path.clear();
+  }
+  return session;
+}
+
 }  // namespace
 
 void run_legs(decode_result& result, const options& from_environment) {
@@ -62,8 +72,8 @@ void run_legs(decode_result& result, const options& from_environment) {
         progress.draw(head + "  token " + count_text(tokens) + " of " + count_text(request.session.tokens) + "  " +
                       count_text(resident_bytes >> 20) + " MiB");
       };
-      const leg_request asked{request.session, request.device.size_bytes, leg.memory};
-      leg.runs.push_back(run_leg_process(asked, watch));
+      leg.runs.push_back(
+          run_leg_process({session_of(request, leg.which), request.device.size_bytes, leg.memory, {}}, watch));
     }
   }
 }

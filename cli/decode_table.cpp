@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decode_table.hpp"
 
+#include "capture_text.hpp"
 #include "decode_columns.hpp"
 #include "number_text.hpp"
 #include "text_table.hpp"
@@ -70,12 +71,14 @@ std::string decode_table(const decode_result& result) {
   out += table_of(result_columns(), result.legs) + '\n';
   out += "requests and driver calls\n" + table_of(step_columns(), result.legs) + '\n';
   out += "peaks\n" + table_of(peak_columns(), result.legs) + '\n';
+  if (has_captures(result)) out += "capture and replay\n" + table_of(capture_columns(), result.legs) + '\n';
   out += "memory above the start, by tenths of the tokens, MiB\n" + decile_table(result.legs) + '\n';
   if (result.request.rounds > 1) out += "ms per token, by rounds\n" + rounds_table(result) + '\n';
   out += "bound cost: " + bound_cost_text(result) + '\n';
   out += "gain kept: " + gain_kept_text(result) + '\n';
   out += "tokens: " + tokens_text(result) + '\n';
   out += "accounting: " + accounting_text(result) + '\n';
+  for (const std::string& note : capture_notes(result)) out += note + '\n';
   for (const leg_result& leg : result.legs) {
     if (!leg.run().report || !leg.memory.enabled) continue;
     out += std::string("cap of ") + leg_name(leg.which) + ": " + cap_text(leg.run().report->cap) + '\n';

@@ -80,6 +80,7 @@ json json_of(const options& memory) {
           {"capacity_bytes", memory.capacity_bytes},
           {"geometry", static_cast<int>(memory.classes)},
           {"oom_retry", memory.oom_retry},
+          {"capture_miss", static_cast<int>(memory.capture_miss)},
           {"cache_in_prefill", memory.cache_in_prefill},
           {"stats_every_steps", memory.stats_every_steps}};
 }
@@ -93,6 +94,7 @@ options options_from(const json& object) {
   memory.capacity_bytes = object.at("capacity_bytes").get<std::uint64_t>();
   memory.classes = static_cast<geometry>(object.at("geometry").get<int>());
   memory.oom_retry = object.at("oom_retry").get<bool>();
+  memory.capture_miss = static_cast<capture_policy>(object.at("capture_miss").get<int>());
   memory.cache_in_prefill = object.at("cache_in_prefill").get<bool>();
   memory.stats_every_steps = object.at("stats_every_steps").get<std::uint32_t>();
   return memory;
@@ -105,7 +107,11 @@ json json_of(const decode::session_settings& session) {
           {"prompt", hex_of(session.prompt)},
           {"tokens", session.tokens},
           {"context", session.context},
-          {"kv", static_cast<int>(session.kv)}};
+          {"kv", static_cast<int>(session.kv)},
+          {"capture", session.capture},
+          {"prewarm", session.prewarm},
+          {"profile", hex_of(session.profile_path)},
+          {"profile_record", hex_of(session.profile_record_path)}};
 }
 
 decode::session_settings session_from(const json& object) {
@@ -117,7 +123,83 @@ decode::session_settings session_from(const json& object) {
   session.tokens = object.at("tokens").get<std::size_t>();
   session.context = object.at("context").get<std::size_t>();
   session.kv = static_cast<decode::kv_mode>(object.at("kv").get<int>());
+  session.capture = object.at("capture").get<bool>();
+  session.prewarm = object.at("prewarm").get<bool>();
+  session.profile_path = bytes_of(object.at("profile"));
+  session.profile_record_path = bytes_of(object.at("profile_record"));
   return session;
+}
+
+json json_of(const std::vector<profile_entry>& entries) {
+  json list = json::array();
+  for (const profile_entry& each : entries) list.push_back({each.on, each.bytes, each.blocks});
+  return list;
+}
+
+std::vector<profile_entry> entries_from(const json& list) {
+  std::vector<profile_entry> entries;
+  for (const json& each : list) {
+    entries.push_back({each.at(0).get<stream>(), each.at(1).get<std::uint64_t>(), each.at(2).get<std::uint64_t>()});
+  }
+  return entries;
+}
+
+json json_of(const std::vector<capture_miss_record>& misses) {
+  json list = json::array();
+  for (const auto& each : misses) list.push_back({each.requested_bytes, each.class_bytes, each.on, each.count});
+  return list;
+}
+
+std::vector<capture_miss_record> misses_from(const json& list) {
+  std::vector<capture_miss_record> misses;
+  for (const json& each : list) {
+    misses.push_back({each.at(0).get<std::uint64_t>(), each.at(1).get<std::uint64_t>(), each.at(2).get<stream>(),
+                      each.at(3).get<std::uint64_t>()});
+  }
+  return misses;
+}
+
+json json_of(const std::optional<status>& value) {
+  return value ? json(static_cast<std::int32_t>(*value)) : json(nullptr);
+}
+
+std::optional<status> status_from(const json& value) {
+  if (value.is_null()) return std::nullopt;
+  return static_cast<status>(value.get<std::int32_t>());
+}
+
+json json_of(const std::optional<decode::capture_report>& capture) {
+  if (!capture) return nullptr;
+  return {{"warm_up_steps", capture->warm_up_steps},
+          {"profile", json_of(capture->profile)},
+          {"prewarm", json_of(capture->prewarm)},
+          {"verified", json_of(capture->verified)},
+          {"missing", json_of(capture->missing)},
+          {"window", json_of(capture->window)},
+          {"misses", json_of(capture->misses)},
+          {"pinned_bytes", capture->pinned_bytes},
+          {"operations", capture->operations},
+          {"replays", capture->replays},
+          {"requests_in_replays", capture->requests_in_replays},
+          {"driver_calls_in_replays", capture->driver_calls_in_replays}};
+}
+
+std::optional<decode::capture_report> capture_from(const json& object) {
+  if (object.is_null()) return std::nullopt;
+  decode::capture_report capture;
+  capture.warm_up_steps = object.at("warm_up_steps").get<std::size_t>();
+  capture.profile = entries_from(object.at("profile"));
+  capture.prewarm = status_from(object.at("prewarm"));
+  capture.verified = status_from(object.at("verified"));
+  capture.missing = entries_from(object.at("missing"));
+  capture.window = status_from(object.at("window"));
+  capture.misses = misses_from(object.at("misses"));
+  capture.pinned_bytes = object.at("pinned_bytes").get<std::uint64_t>();
+  capture.operations = object.at("operations").get<std::size_t>();
+  capture.replays = object.at("replays").get<std::size_t>();
+  capture.requests_in_replays = object.at("requests_in_replays").get<std::uint64_t>();
+  capture.driver_calls_in_replays = object.at("driver_calls_in_replays").get<std::uint64_t>();
+  return capture;
 }
 
 json json_of(const leg_report& report) {
@@ -130,6 +212,7 @@ json json_of(const leg_report& report) {
           {"at_decode_start", json_of(outcome.at_decode_start)},
           {"at_half", json_of(outcome.at_half)},
           {"at_end", json_of(outcome.at_end)},
+          {"capture", json_of(outcome.capture)},
           {"cap", json_of(report.cap)}};
 }
 
@@ -144,6 +227,7 @@ leg_report report_from(const json& object) {
   outcome.at_decode_start = counters_from(object.at("at_decode_start"));
   outcome.at_half = counters_from(object.at("at_half"));
   outcome.at_end = counters_from(object.at("at_end"));
+  outcome.capture = capture_from(object.at("capture"));
   report.cap = cap_from(object.at("cap"));
   return report;
 }
@@ -153,7 +237,8 @@ leg_report report_from(const json& object) {
 std::string request_line(const leg_request& request) {
   return json{{"session", json_of(request.session)},
               {"device_bytes", request.device_bytes},
-              {"memory", json_of(request.memory)}}
+              {"memory", json_of(request.memory)},
+              {"memory_profile", hex_of(request.memory.profile_path == nullptr ? "" : request.memory.profile_path)}}
       .dump();
 }
 
@@ -166,7 +251,7 @@ std::string word_line(const leg_word& word) {
 std::optional<leg_request> request_from(const std::string& line) try {
   const json object = json::parse(line);
   return leg_request{session_from(object.at("session")), object.at("device_bytes").get<std::uint64_t>(),
-                     options_from(object.at("memory"))};
+                     options_from(object.at("memory")), bytes_of(object.at("memory_profile"))};
 } catch (const json::exception&) {
   return std::nullopt;
 }

@@ -21,7 +21,8 @@ namespace arcalloc::cli {
 struct leg_request {
   decode::session_settings session;
   std::uint64_t device_bytes = 0;
-  options memory;  ///< the sink is not carried: a leg that reports steps does so to stderr
+  options memory;                   ///< the sink is not carried: a leg that reports steps does so to stderr
+  std::string memory_profile_path;  ///< on arrival, what options::profile_path is to point to; empty: null
 };
 
 /// What a leg's process found.

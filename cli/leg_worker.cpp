@@ -29,7 +29,11 @@ void say_and_wait(line_channel& parent, const leg_word& word) {
 
 leg_word run_leg(line_channel& parent, token_board& board, leg_request request) {
   host_backend device(request.device_bytes);
-  if (request.memory.stats_every_steps > 0) request.memory.sink = stderr_sink();
+  if (!request.memory_profile_path.empty()) request.memory.profile_path = request.memory_profile_path.c_str();
+  // Step reports, and what of a profile does not fit.
+  if (request.memory.stats_every_steps > 0 || request.memory.profile_path != nullptr) {
+    request.memory.sink = stderr_sink();
+  }
   allocator* made = nullptr;
   leg_report report;
   report.outcome.outcome = allocator::create(device, request.memory, made);

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/capture_text.hpp"
 #include "cli/decode_columns.hpp"
 #include "cli/number_text.hpp"
 #include "markup.hpp"
@@ -60,6 +61,15 @@ std::string rounds_table(const decode_result& result) {
   return table(headings, rows);
 }
 
+std::string capture_section(const decode_result& result) {
+  std::string content =
+      "<p class=\"note\">One step was recorded in a capture window and replayed for every later token. Requests and "
+      "driver calls in replays are read off the counters around each replay.</p>\n" +
+      leg_table(capture_columns(), result.legs);
+  for (const std::string& note : capture_notes(result)) content += "<p class=\"note\">" + escaped(note) + "</p>\n";
+  return section("Capture and replay", content);
+}
+
 using fact = std::pair<std::string, std::string>;
 
 std::string facts(const std::vector<fact>& list) {
@@ -113,6 +123,7 @@ std::string result_sections(const decode_result& result) {
                  "a bypass went to the driver because the cache was off.</p>\n" +
                      leg_table(step_columns(), result.legs));
   out += section("Peaks", leg_table(peak_columns(), result.legs));
+  if (has_captures(result)) out += capture_section(result);
   if (result.request.rounds > 1) {
     out += section("Rounds",
                    "<p class=\"note\">Milliseconds per token. Legs take turns, round by round; the tables "

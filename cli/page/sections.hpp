@@ -12,7 +12,7 @@ namespace arcalloc::cli::page {
 /// The four figures to look at first.
 std::string key_figures(const decode_result& result);
 
-/// The tables with one row a leg: results, deciles, steps, peaks, rounds; and the comparison.
+/// The tables with one row a leg: results, deciles, steps, peaks, captures, rounds; and the comparison.
 std::string result_sections(const decode_result& result);
 
 /// What bound each leg ran under, and how it came about.

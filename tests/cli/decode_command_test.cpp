@@ -166,6 +166,66 @@ TEST(decode_command, every_leg_writes_the_text_of_the_real_model_to_the_letter) 
   EXPECT_EQ(result["tokens_equal"], true);
 }
 
+TEST(decode_command, with_capture_every_leg_replays_the_text_of_the_real_model_to_the_letter) {
+  const auto shared = test::shared_folder();
+  if (!shared) GTEST_SKIP() << "no model: set ARCALLOC_SHARED to a folder with data/model/stories260K.bin";
+  const temporary_folder folder;
+  const std::string model = *shared + "/data/model/";
+  const ended run = arcalloc({"decode", "--model", model + "stories260K.bin", "--tokenizer", model + "tok512.bin",
+                              "--tokens", "256", "--device", "host:512MiB", "--kv", "preallocated", "--capture",
+                              "--json", folder.file("r.json"), "--report", folder.file("r.html")});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  std::string golden = content_of(model + "greedy256.txt");
+  while (!golden.empty() && golden.back() == '\n') golden.pop_back();
+  ASSERT_GT(golden.size(), 100U);
+  EXPECT_EQ(run.out.rfind("text\n" + golden, 0), 0U) << run.out;
+  const json result = json::parse(content_of(folder.file("r.json")));
+  EXPECT_EQ(result["tokens_equal"], true);
+  EXPECT_EQ(result["input"]["capture"], true);
+  ASSERT_EQ(result["legs"].size(), 4U);
+  for (const json& leg : result["legs"]) {
+    const json& capture = leg["capture"];
+    EXPECT_EQ(capture["outcome"], "ok") << leg["leg"];
+    EXPECT_EQ(capture["replays"], 256 - decode::warm_up_steps) << leg["leg"];
+    EXPECT_EQ(capture["requests_in_replays"], 0) << leg["leg"];
+    EXPECT_EQ(capture["driver_calls_in_replays"], 0) << leg["leg"];
+    EXPECT_GT(capture["pinned_bytes"], 0) << leg["leg"];
+  }
+  EXPECT_EQ(leg_in(result, "bounded")["capture_misses"], 0);
+  EXPECT_EQ(leg_in(result, "bounded")["capture"]["profile"]["verify"], "ok");
+  EXPECT_NE(run.out.find("capture misses of bounded: none\n"), std::string::npos) << run.out;
+  EXPECT_NE(content_of(folder.file("r.html")).find("<h2>Capture and replay</h2>"), std::string::npos);
+}
+
+TEST(decode_command, a_profile_recorded_in_one_run_covers_the_next_and_without_it_the_misses_are_named) {
+  const temporary_folder folder;
+  const std::vector<std::string> flags{"--kv",   "preallocated", "--capture", "--tokens",   "5",
+                                       "--legs", "bounded",      "--device",  "host:512MiB"};
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = flags;
+    words.insert(words.end(), more.begin(), more.end());
+    return decode_small(words);
+  };
+  const std::string file = folder.file("p.json");
+  const decoded recorded = with({"--record-profile", file});
+  ASSERT_EQ(recorded.run.exit_status, 0) << recorded.run.err;
+  EXPECT_EQ(json::parse(content_of(file))["schema"], "arcalloc.profile/1");
+  const decoded covered = with({"--profile", file});
+  ASSERT_EQ(covered.run.exit_status, 0) << covered.run.err;
+  EXPECT_EQ(covered.result["legs"][0]["capture"]["misses"].size(), 0U);
+  EXPECT_EQ(covered.result["legs"][0]["capture"]["replays"], 5);
+  EXPECT_EQ(covered.result["legs"][0]["capture"]["profile"]["verify"], "ok");
+  const decoded cold = with({"--no-prewarm"});
+  ASSERT_EQ(cold.run.exit_status, 0) << cold.run.err;
+  const json& misses = cold.result["legs"][0]["capture"]["misses"];
+  ASSERT_GT(misses.size(), 0U);
+  // Keys and values as attention sees them: 8 heads, 4096 positions, 32 numbers.
+  EXPECT_NE(cold.run.out.find("capture misses of bounded: 4,194,304 bytes x 2"), std::string::npos) << cold.run.out;
+  for (const decoded* each : {&covered, &cold}) {
+    EXPECT_EQ(each->result["legs"][0]["text"], recorded.result["legs"][0]["text"]);
+  }
+}
+
 /// Refused with status 2 and one line that has `named` in it, before anything runs.
 void expect_refused(const std::vector<std::string>& flags, const std::string& named) {
   std::vector<std::string> words{"decode"};
@@ -192,9 +252,32 @@ TEST(decode_command, refuses_flags_that_make_no_sense_by_name) {
   expect_refused({"--legs", "off,off"}, "--legs");
   expect_refused({"--kv", "paged"}, "--kv");
   expect_refused({"--device", "host:1e9"}, "--device");
-  expect_refused({"--capture"}, "--capture");
   expect_refused({"--frobnicate"}, "--frobnicate");
   expect_refused({"stray"}, "stray");
+}
+
+TEST(decode_command, refuses_capture_flags_that_make_no_sense_by_name) {
+  const std::vector<std::string> capture{"--capture", "--kv", "preallocated", "--tokens", "4"};
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = capture;
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  expect_refused({"--capture"}, "--capture: needs --kv preallocated");
+  expect_refused({"--capture", "--kv", "concat"}, "--capture: needs --kv preallocated");
+  expect_refused({"--capture", "--kv", "preallocated", "--tokens", "1"}, "--capture: needs 2 tokens");
+  expect_refused({"--no-prewarm"}, "--no-prewarm: of use only with --capture");
+  expect_refused({"--profile", "p"}, "--profile: of use only with --capture");
+  expect_refused({"--record-profile", "p"}, "--record-profile: of use only with --capture");
+  expect_refused(with({"--record-profile", "p", "--profile", "q"}), "--record-profile and --profile");
+  expect_refused(with({"--record-profile", "p", "--no-prewarm"}), "--record-profile and --no-prewarm");
+  expect_refused(with({"--record-profile", "p", "--legs", "off"}), "--record-profile: is about the leg bounded");
+  expect_refused(with({"--profile", "p", "--legs", "off"}), "--profile: is about the leg bounded");
+  expect_refused(with({"--profile="}), "--profile: the name is empty");
+  expect_refused(with({"--record-profile="}), "--record-profile: the name is empty");
+  expect_refused(with({"--record-profile", "/tmp/same", "--json", "/tmp/same"}), "--record-profile: names a result");
+  expect_refused(with({"--record-profile", "/nonexistent/p"}), "--record-profile: cannot write /nonexistent/p");
+  expect_refused(with({"--profile", "/nonexistent/p"}), "--profile: /nonexistent/p");
 }
 
 TEST(decode_command, refuses_inputs_that_cannot_be_used_by_name) {

@@ -225,5 +225,21 @@ TEST(decode_result, a_violated_identity_is_an_expectation_that_failed) {
   EXPECT_EQ(result.accounting.rfind("exact (round 1): I1: ", 0), 0U) << result.accounting;
 }
 
+TEST(decode_result, a_replayed_step_that_asked_for_memory_violates_the_accounting) {
+  decode_result result = made_up_result();
+  auto& capture = leg_of(result, leg::bounded).runs.front().report->outcome.capture.emplace();
+  conclude(result);
+  EXPECT_EQ(result.accounting, "");
+  capture.requests_in_replays = 1;
+  conclude(result);
+  EXPECT_EQ(result.accounting, "bounded (round 1): a replayed step makes no request and no driver call");
+  EXPECT_EQ(result.status, exit_status::expectation_failed);
+  result.accounting.clear();
+  capture.requests_in_replays = 0;
+  capture.driver_calls_in_replays = 1;
+  conclude(result);
+  EXPECT_EQ(result.accounting, "bounded (round 1): a replayed step makes no request and no driver call");
+}
+
 }  // namespace
 }  // namespace arcalloc::cli

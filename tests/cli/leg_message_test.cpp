@@ -25,6 +25,10 @@ TEST(leg_message, a_request_arrives_as_it_was_sent) {
   sent.session.tokens = 12;
   sent.session.context = 34;
   sent.session.kv = decode::kv_mode::preallocated;
+  sent.session.capture = true;
+  sent.session.prewarm = false;
+  sent.session.profile_path = every_byte;
+  sent.session.profile_record_path = "r";
   sent.device_bytes = UINT64_MAX;
   sent.memory.enabled = false;
   sent.memory.classes = geometry::exact;
@@ -33,6 +37,8 @@ TEST(leg_message, a_request_arrives_as_it_was_sent) {
   sent.memory.oom_retry = false;
   sent.memory.cache_in_prefill = true;
   sent.memory.stats_every_steps = 78;
+  sent.memory.capture_miss = capture_policy::refuse;
+  sent.memory.profile_path = "p/q";
   const std::string line = request_line(sent);
   EXPECT_EQ(line.find('\n'), std::string::npos);
   const auto arrived = request_from(line);
@@ -45,6 +51,10 @@ TEST(leg_message, a_request_arrives_as_it_was_sent) {
   EXPECT_EQ(arrived->session.context, 34U);
   EXPECT_EQ(arrived->session.kv, decode::kv_mode::preallocated);
   EXPECT_EQ(arrived->device_bytes, UINT64_MAX);
+  EXPECT_TRUE(arrived->session.capture);
+  EXPECT_FALSE(arrived->session.prewarm);
+  EXPECT_EQ(arrived->session.profile_path, every_byte);
+  EXPECT_EQ(arrived->session.profile_record_path, "r");
   EXPECT_FALSE(arrived->memory.enabled);
   EXPECT_EQ(arrived->memory.classes, geometry::exact);
   EXPECT_EQ(arrived->memory.cached_bytes_max.mode, bound_mode::explicit_bytes);
@@ -54,6 +64,48 @@ TEST(leg_message, a_request_arrives_as_it_was_sent) {
   EXPECT_FALSE(arrived->memory.oom_retry);
   EXPECT_TRUE(arrived->memory.cache_in_prefill);
   EXPECT_EQ(arrived->memory.stats_every_steps, 78U);
+  EXPECT_EQ(arrived->memory.capture_miss, capture_policy::refuse);
+  EXPECT_EQ(arrived->memory_profile_path, "p/q");
+  sent.memory.profile_path = nullptr;
+  EXPECT_EQ(request_from(request_line(sent))->memory_profile_path, "");
+}
+
+TEST(leg_message, what_a_capture_found_arrives) {
+  leg_report sent = *test::completed_run(5, 10).report;
+  EXPECT_FALSE(std::get<leg_report>(*word_from(word_line(sent))).outcome.capture);
+  sent.outcome.capture = test::made_up_capture();
+  const auto arrived = word_from(word_line(sent));
+  ASSERT_TRUE(arrived);
+  const auto& found = std::get<leg_report>(*arrived).outcome.capture;
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->warm_up_steps, 3U);
+  ASSERT_EQ(found->profile.size(), 2U);
+  EXPECT_EQ(found->profile[0].on, stream{5});
+  EXPECT_EQ(found->profile[0].bytes, 393216U);
+  EXPECT_EQ(found->profile[0].blocks, 2U);
+  EXPECT_EQ(found->prewarm, status::ok);
+  EXPECT_EQ(found->verified, status::capture_miss);
+  ASSERT_EQ(found->missing.size(), 1U);
+  EXPECT_EQ(found->missing[0].bytes, 393216U);
+  EXPECT_EQ(found->window, status::ok);
+  ASSERT_EQ(found->misses.size(), 1U);
+  EXPECT_EQ(found->misses[0].requested_bytes, 390000U);
+  EXPECT_EQ(found->misses[0].class_bytes, 393216U);
+  EXPECT_EQ(found->misses[0].on, stream{UINT64_MAX});
+  EXPECT_EQ(found->misses[0].count, 2U);
+  EXPECT_EQ(found->pinned_bytes, 3U << 20);
+  EXPECT_EQ(found->operations, 145U);
+  EXPECT_EQ(found->replays, 97U);
+  EXPECT_EQ(found->requests_in_replays, 0U);
+  EXPECT_EQ(found->driver_calls_in_replays, 0U);
+  sent.outcome.capture = decode::capture_report{};
+  sent.outcome.capture->requests_in_replays = 11;
+  sent.outcome.capture->driver_calls_in_replays = 12;
+  const auto bare = word_from(word_line(sent));
+  ASSERT_TRUE(bare);
+  EXPECT_FALSE(std::get<leg_report>(*bare).outcome.capture->window);
+  EXPECT_EQ(std::get<leg_report>(*bare).outcome.capture->requests_in_replays, 11U);
+  EXPECT_EQ(std::get<leg_report>(*bare).outcome.capture->driver_calls_in_replays, 12U);
 }
 
 TEST(leg_message, a_report_arrives_with_every_counter) {

@@ -105,6 +105,15 @@ TEST(page, what_must_not_happen_stands_at_the_top) {
   EXPECT_NE(text.find("accounting does not hold: exact (round 1): held = cached + slack"), std::string::npos);
 }
 
+TEST(page, captures_have_a_section_when_there_are_some) {
+  decode_result result = made_up_result();
+  EXPECT_EQ(page_of(result).find("<h2>Capture and replay</h2>"), std::string::npos);
+  leg_of(result, leg::bounded).runs.front().report->outcome.capture = test::made_up_capture();
+  const std::string text = page_of(result);
+  EXPECT_NE(text.find("<h2>Capture and replay</h2>"), std::string::npos);
+  EXPECT_NE(text.find("capture misses of bounded: 390,000 bytes x 2 (class 393,216)"), std::string::npos);
+}
+
 TEST(page, rounds_have_a_table_when_there_are_several) {
   decode_result result = made_up_result();
   result.request.rounds = 2;

@@ -67,6 +67,21 @@ leg_run completed_run(double ms, double growth_mib) {
   return run;
 }
 
+decode::capture_report made_up_capture() {
+  decode::capture_report report;
+  report.warm_up_steps = 3;
+  report.profile = {{stream{5}, 393216, 2}, {default_stream, 4096, 7}};
+  report.prewarm = status::ok;
+  report.verified = status::capture_miss;
+  report.missing = {{stream{5}, 393216, 2}};
+  report.window = status::ok;
+  report.misses = {{390000, 393216, stream{UINT64_MAX}, 2}};
+  report.pinned_bytes = 3 * mib;
+  report.operations = 145;
+  report.replays = made_up_tokens - 3;
+  return report;
+}
+
 leg_run ended_run(status outcome, std::uint64_t tokens) {
   leg_run run = completed_run(5, 100);
   run.outcome = outcome;

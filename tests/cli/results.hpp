@@ -14,6 +14,9 @@ counters made_up_counters(std::uint64_t steps, std::uint64_t misses);
 /// A run of 100 tokens, `ms` each, that grew by `growth_mib` evenly.
 leg_run completed_run(double ms, double growth_mib);
 
+/// A capture whose window missed twice in one size, 390,000 bytes, and whose step was replayed 97 times.
+decode::capture_report made_up_capture();
+
 /// A run that ended with `outcome` after `tokens` tokens.
 leg_run ended_run(status outcome, std::uint64_t tokens);
 

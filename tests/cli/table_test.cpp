@@ -18,6 +18,11 @@ using test::leg_of;
 using test::made_up_result;
 using json = nlohmann::json;
 
+decode_result concluded(decode_result result) {
+  conclude(result);
+  return result;
+}
+
 TEST(table, aligns_numbers_right_and_text_left) {
   text_table table;
   table.add_column("leg", "", false);
@@ -42,6 +47,24 @@ TEST(table, says_everything_that_was_found) {
         "cap of bounded: min(1024 MiB, (3072.0 - 256.0) / 2) = 1024.0 MiB", "provenance: arcalloc 9.8.7 commit c0ffee",
         "100%"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part;
+  }
+}
+
+TEST(table, names_what_a_capture_missed_by_its_size) {
+  decode_result result = made_up_result();
+  EXPECT_EQ(decode_table(concluded(result)).find("capture and replay"), std::string::npos);
+  leg_of(result, leg::bounded).runs.front().report->outcome.capture = test::made_up_capture();
+  leg_of(result, leg::exact).runs.front().report->outcome.capture = decode::capture_report{};
+  auto& refused = leg_of(result, leg::off).runs.front().report->outcome.capture.emplace();
+  refused.window = status::capture_miss;
+  const std::string text = decode_table(concluded(result));
+  for (const char* part :
+       {"capture and replay\n", "replayed", "eager: capture_miss", "none: ended before", "in the window",
+        "profile of bounded: 2 sizes, 9 blocks, over 3 warm-up steps; prewarm ok; verify capture_miss, short of "
+        "393,216 bytes x 2\n",
+        "capture misses of bounded: 390,000 bytes x 2 (class 393,216)\n", "capture misses of exact: none\n",
+        "profile of exact: none\n"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << text;
   }
 }
 
@@ -104,6 +127,7 @@ TEST(json_result, has_the_keys_of_its_schema) {
                             "capture_misses",
                             "counters",
                             "cap",
+                            "capture",
                             "rounds"}) {
       EXPECT_EQ(keys_of(leg).count(key), 1U) << key;
     }
@@ -124,6 +148,21 @@ TEST(json_result, has_every_counter_by_its_name) {
   EXPECT_EQ(counters["requests"], 1000);
   EXPECT_EQ(counters["cap_source"], "derived");
   EXPECT_TRUE(counters["capacity_bytes"].is_null());
+}
+
+TEST(json_result, has_what_a_capture_found_and_null_without_one) {
+  decode_result result = made_up_result();
+  leg_of(result, leg::bounded).runs.front().report->outcome.capture = test::made_up_capture();
+  const json whole = json_of(result);
+  EXPECT_EQ(whole["input"]["capture"], false);
+  EXPECT_TRUE(whole["legs"][0]["capture"].is_null());
+  const json expected = json::parse(R"({"outcome": "ok", "operations": 145, "replays": 97, "requests_in_replays": 0,
+      "driver_calls_in_replays": 0, "pinned_bytes": 3145728,
+      "misses": [{"bytes": 390000, "class_bytes": 393216, "stream": 18446744073709551615, "count": 2}],
+      "profile": {"warm_up_steps": 3, "prewarm": "ok", "verify": "capture_miss",
+                  "entries": [{"stream": 5, "bytes": 393216, "blocks": 2}, {"stream": 0, "bytes": 4096, "blocks": 7}],
+                  "missing": [{"stream": 5, "bytes": 393216, "blocks": 2}]}})");
+  EXPECT_EQ(whole["legs"][3]["capture"], expected);
 }
 
 TEST(json_result, an_unbounded_cap_is_null) {
