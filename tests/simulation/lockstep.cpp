@@ -55,6 +55,8 @@ void lockstep::end(std::uint32_t actor) {
   pass_to(actor);
   threads_[actor].join();
   ends_ = false;
+  // One that has just begun may be looking whose turn it is.
+  const std::lock_guard guard(mutex_);
   holder_ = conductor;
 }
 
