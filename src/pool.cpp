@@ -323,7 +323,9 @@ status pool::recycle(block_record* piece, const free_order& order) noexcept {
     if (profiled) demand_.note_back(own_stream, classes_.rounded(requested));
   }
   if (beyond_lease_) obey_cached_max(guard);
-  return leaving.empty() ? status::ok : send_off(guard, leaving, because::asked);
+  // The block is taken, whatever the driver says to its segment: that is stuck then, and counted.
+  (void)send_off(guard, leaving, because::asked);
+  return status::ok;
 }
 
 status pool::note_use(block_record* piece, const void* address, stream on) noexcept {

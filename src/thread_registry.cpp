@@ -48,6 +48,32 @@ void on_thread_exit(void* first) noexcept {
   known_of_thread = nullptr;
 }
 
+bool is_alive(std::uint64_t identity) noexcept {
+  for (const record_home* home = shared_registry.homes.front(); home != nullptr;
+       home = decltype(shared_registry.homes)::next(home)) {
+    if (home->identity == identity) return true;
+  }
+  return false;
+}
+
+/// Drops what the calling thread remembers of allocators that are gone, so that a thread which makes one after
+/// the other does not remember them all. Requires: the registry's mutex.
+void forget_the_dead() noexcept {
+  for (known_record** at = &known_of_thread; *at != nullptr;) {
+    known_record* const known = *at;
+    if (is_alive(known->identity)) {
+      at = &known->next;
+      continue;
+    }
+    *at = known->next;
+    std::free(known);
+  }
+  if (shared_registry.key_made.load(std::memory_order_relaxed)) {
+    // Only fails where there was no value before, and then there is nothing to change.
+    (void)::pthread_setspecific(shared_registry.key, known_of_thread);
+  }
+}
+
 }  // namespace
 
 void register_home(record_home& home) noexcept {
@@ -57,6 +83,7 @@ void register_home(record_home& home) noexcept {
       ::pthread_key_create(&shared_registry.key, on_thread_exit) == 0) {
     shared_registry.key_made.store(true, std::memory_order_release);
   }
+  forget_the_dead();
   home.identity = ++shared_registry.last_identity;
   shared_registry.homes.push_back(&home);
 }

@@ -121,6 +121,7 @@ void pool::retry_stuck(departures& out) noexcept {
 }
 
 status pool::send_off(lock& guard, departures& leaving, because why) noexcept {
+  if (leaving.empty()) return status::ok;
   const auto is_finished = [this](const segment& home) {
     const claimed all(*this);
     return work_finished(all, home);

@@ -164,7 +164,10 @@ void runner::carry_out(const act::deallocate& asked) {
   void* const address = known == nullptr ? &foreign_ : known->piece.data();
   // A wrong size is refused, and the block stays out.
   const bool comes_back = known != nullptr && known->live && asked.bytes.value_or(known->bytes) == known->bytes;
-  if (comes_back && known->piece) device_.handed_back(address);
+  const bool tells_device = comes_back && known->piece;
+  // On another stream than its own a free implies a use there.
+  if (tells_device && asked.on && *asked.on != known->own) device_.use(*asked.on, address, known->bytes);
+  if (tells_device) device_.handed_back(address);
   status found = status::ok;
   if (asked.bytes) {
     found = memory_->deallocate(address, static_cast<std::size_t>(*asked.bytes));
@@ -174,6 +177,7 @@ void runner::carry_out(const act::deallocate& asked) {
     found = asked.on ? memory_->deallocate(known->piece, *asked.on) : memory_->deallocate(known->piece);
   }
   answer(found);
+  if (tells_device && found != status::ok) device_.still_out(address);
   if (known != nullptr && found == status::ok) known->live = false;
 }
 

@@ -111,7 +111,8 @@ class allocator {
   [[nodiscard]] status allocate(std::size_t bytes, stream on, block& out) noexcept;
 
   /// Takes a block back; work enqueued on its own stream before this call may still use it. A null
-  /// block is `ok`. `double_free` when it is idle already, `unknown_pointer` when it is not ours.
+  /// block is `ok`. backend_failed when an event that it needs cannot be recorded: the block is live as before.
+  /// `double_free` when it is idle already, `unknown_pointer` when it is not ours.
   [[nodiscard]] status deallocate(const block& piece) noexcept;
 
   /// The same, ordered on stream `on`. Where that is not the block's own, it implies note_use there.
