@@ -101,6 +101,18 @@ TEST(trim, goes_down_to_the_target_and_no_further) {
   at.check();
 }
 
+TEST(trim, of_shared_segments_leaves_the_warmest_too) {
+  small_world at;
+  block pieces[3];
+  for (block& piece : pieces) piece = at.get(2 * mib);
+  for (const block& piece : pieces) at.put(piece);
+  EXPECT_EQ(at.now().cached_bytes, 6 * mib);
+  ASSERT_EQ(at.memory->trim(2 * mib), status::ok);
+  EXPECT_EQ(at.now().cached_bytes, 2 * mib);
+  EXPECT_EQ(at.get(2 * mib).data(), pieces[2].data());
+  at.check();
+}
+
 TEST(capacity, refuses_only_when_nothing_idle_is_left) {
   options settings;
   settings.cached_bytes_max.mode = bound_mode::unbounded;

@@ -26,6 +26,19 @@ TEST(derive_cap, is_never_above_free_and_never_wraps) {
   EXPECT_EQ(derive_cap({UINT64_MAX, UINT64_MAX}, UINT64_MAX).cached_bytes_max, gibibyte);
 }
 
+TEST(derive_cap, sets_no_more_than_256_mebibytes_aside) {
+  const cap_arithmetic cap = derive_cap({1536 * mebibyte, 24 * gibibyte}, 0);
+  EXPECT_EQ(cap.reserve_bytes, 256 * mebibyte);
+  EXPECT_EQ(cap.cached_bytes_max, 640 * mebibyte);
+}
+
+TEST(derive_cap, says_what_it_was_derived_from) {
+  const cap_arithmetic cap = derive_cap({100 * mebibyte, gibibyte}, 30 * mebibyte);
+  EXPECT_EQ(cap.driver_free_bytes, 100 * mebibyte);
+  EXPECT_EQ(cap.own_cached_bytes, 30 * mebibyte);
+  EXPECT_EQ(cap.free_bytes, 130 * mebibyte);
+}
+
 TEST(derive_cap, counts_our_own_cache_as_free) {
   EXPECT_EQ(derive_cap({100 * mebibyte, gibibyte}, 162 * mebibyte).free_bytes, 262 * mebibyte);
 }

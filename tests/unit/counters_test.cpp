@@ -77,8 +77,10 @@ TEST(step_report, fits_any_buffer) {
   EXPECT_EQ(text[15], '\0');
   EXPECT_EQ(format_step_report(window, 0, text, 0), 0U);
   char whole[256];
-  format_step_report(window, 1, whole, sizeof whole);
+  const std::size_t length = format_step_report(window, 1, whole, sizeof whole);
+  EXPECT_EQ(length, std::string(whole).size());
   EXPECT_NE(std::string(whole).find("cap none"), std::string::npos);
+  EXPECT_EQ(format_step_report(window, 1, whole, length), length - 1) << "the last place is the terminator's";
 }
 
 }  // namespace

@@ -133,6 +133,31 @@ TEST(ladder, other_driver_errors_are_reported_as_they_are_and_the_next_call_work
   at.check();
 }
 
+TEST(ladder, every_answer_of_the_driver_has_its_own_counter) {
+  const std::pair<status, std::uint64_t counters::*> cases[] = {
+      {status::invalid_argument, &counters::failed_invalid_argument},
+      {status::request_too_large, &counters::failed_request_too_large},
+      {status::capacity_exceeded, &counters::failed_capacity_exceeded},
+      {status::device_out_of_memory, &counters::failed_device_out_of_memory},
+      {status::capture_miss, &counters::failed_capture_miss},
+      {status::backend_unavailable, &counters::failed_backend_unavailable},
+      {status::backend_failed, &counters::failed_backend_failed},
+      {status::shutting_down, &counters::failed_shutting_down},
+  };
+  small_world at;
+  std::uint64_t failed = 0;
+  for (const auto& [answer, counter] : cases) {
+    at.device.fail_allocate = {1, true, answer};
+    block refused;
+    EXPECT_EQ(at.memory->allocate(90 * mib, default_stream, refused), answer);
+    EXPECT_EQ(at.now().*counter, 1U) << status_name(answer);
+    EXPECT_EQ(at.now().failed, ++failed);
+    EXPECT_EQ(at.now().requests, failed);
+    at.device.fail_allocate = {};
+  }
+  at.check();
+}
+
 TEST(ladder, every_nth_driver_call_may_fail_once_or_for_ever) {
   for (const bool persistent : {false, true}) {
     for (std::uint64_t nth = 1; nth <= 40; ++nth) {

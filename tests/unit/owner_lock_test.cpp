@@ -59,6 +59,22 @@ TEST(owner_lock, keeps_owner_and_claimants_apart_by_membarrier) {
 
 TEST(owner_lock, keeps_them_apart_where_there_is_no_membarrier) { count_together(false); }
 
+TEST(owner_lock, a_closed_gate_lets_its_owner_in_only_when_it_is_open_again) {
+  for (const bool fenced : {false, true}) {
+    owner_lock gate;
+    if (fenced) gate.set_gate(owner_lock::gate_fenced);
+    gate.close();
+    const bool entered = gate.try_enter();
+    EXPECT_FALSE(entered);
+    if (entered) gate.leave();
+    gate.await_outside();  // returns: a refused owner is not inside
+    gate.open();
+    EXPECT_TRUE(gate.try_enter());
+    gate.leave();
+    gate.await_outside();
+  }
+}
+
 TEST(owner_lock, a_closed_or_bypassed_gate_lets_nobody_in) {
   owner_lock gate;
   EXPECT_TRUE(gate.try_enter());

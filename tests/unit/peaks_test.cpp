@@ -63,10 +63,12 @@ TEST(peaks, agree_with_a_walk_after_every_call_though_nobody_read_in_between) {
 }
 
 TEST(peaks, a_reset_keeps_the_live_totals_and_resets_nothing_else) {
-  small_world at;
+  small_world at(testing::capped(100 * mib));
   const block kept = at.get(5000);
   at.put(at.get(90 * mib));
+  at.put(at.get(20 * mib));
   counters before = at.now();
+  EXPECT_EQ(before.evicted_bytes, 96 * mib);
   at.memory->reset_peaks();
   counters after = at.now();
   EXPECT_EQ(after.requested_bytes_peak, 5000U);

@@ -65,6 +65,24 @@ TEST(segment, runs_of_small_classes_waste_at_most_an_eighth_where_that_is_possib
   }
 }
 
+TEST(segment, a_run_that_must_waste_more_is_of_the_length_that_wastes_least) {
+  constexpr std::uint64_t unit = segment_bytes_min / segment_units;
+  const size_classes classes(geometry::classes_16);
+  std::uint32_t looked_at = 0;
+  for (std::uint32_t index = 0; classes.bytes_of(index) <= 8 * unit; ++index) {
+    const std::uint64_t block_bytes = classes.bytes_of(index);
+    const std::uint64_t bytes = run_bytes(block_bytes);
+    ASSERT_LE(bytes, 8 * unit) << block_bytes;
+    ASSERT_GE(bytes, block_bytes);
+    if (bytes % block_bytes * 8 <= bytes) continue;
+    ++looked_at;
+    for (std::uint64_t other = round_up(block_bytes, unit); other <= 8 * unit; other += unit) {
+      EXPECT_LE(bytes % block_bytes * other, other % block_bytes * bytes) << block_bytes << " in " << other;
+    }
+  }
+  EXPECT_GT(looked_at, 0U);
+}
+
 TEST(segment, a_run_below_an_eighth_stays_out_of_larger_segments) {
   shared_segment large(16 * mebibyte);
   EXPECT_FALSE(may_enter(large.home, 2 * mebibyte - 512));

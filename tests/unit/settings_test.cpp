@@ -180,6 +180,26 @@ TEST(settings, an_unknown_name_is_warned_about_with_the_nearest_known_one) {
   EXPECT_NE(std::string(result.warnings[1].text).find("ARC_ALLOC_CACHE_STATS?"), std::string::npos);
 }
 
+TEST(settings, the_nearest_name_is_the_one_with_the_fewest_letters_wrong_left_out_or_too_many) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"ARC_ALLOC_CASH", "ARC_ALLOC_CACHE"},
+      {"ARC_ALLOC_CAPACITY", "ARC_ALLOC_CAPACITY_MB"},
+      {"ARC_ALLOC_CACHEMAXMB", "ARC_ALLOC_CACHE_MAX_MB"},
+      {"ARC_ALLOC_GEOMETRY", "ARC_ALLOC_CACHE_GEOMETRY"},
+      {"ARC_ALLOC_CACHE_PROFILES_FILE", "ARC_ALLOC_CACHE_PROFILE"},
+      {"ARC_ALLOC_RACE", "ARC_ALLOC_CACHE"},
+      {"ARC_ALLOC_CACHE_TACE", "ARC_ALLOC_CACHE_TRACE"},
+  };
+  for (const auto& [given, nearest] : cases) {
+    environment at{{{given, "1"}}, {}, {}};
+    options out;
+    const settings_result result = at.read(out);
+    ASSERT_EQ(result.warned, 1U) << given;
+    EXPECT_EQ(std::string(result.warnings[0].text),
+              std::string(given).append(" is not a setting of arcalloc; did you mean ").append(nearest).append("?"));
+  }
+}
+
 TEST(settings, long_values_and_many_of_them_are_cut_not_overrun) {
   environment at;
   for (int i = 0; i < 40; ++i) at.values.emplace(std::string("ARC_ALLOC_X").append(std::to_string(i)), "1");

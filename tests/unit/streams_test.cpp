@@ -130,6 +130,32 @@ TEST(ladder_7, waits_for_another_streams_idle_memory_when_the_device_is_full) {
   at.check();
 }
 
+TEST(ladder_4, does_not_take_an_event_for_an_answer_about_work_enqueued_after_it) {
+  simulated_engine at;
+  const block late = at.get(3000, s1);
+  at.put(at.get(2 * mib, s1));
+  (void)at.get(3000, s2);  // asks about s1's idle segment, and gets it
+  EXPECT_EQ(at.now().cross_stream_hits, 1U);
+  at.device.busy(s1);
+  at.device.use(s1, late.data(), 3000);
+  at.put(late);
+  EXPECT_NE(at.get(2 * mib, s2).data(), late.data());
+  EXPECT_EQ(at.now().cross_stream_hits, 1U);
+  at.device.finish(s1);
+  at.check();
+}
+
+TEST(streams, by_the_hundred_never_share_a_segment) {
+  simulated_engine at;
+  block kept[200];
+  for (std::uint64_t i = 0; i < 200; ++i) kept[i] = at.get(3000, stream{1 + i * i});
+  EXPECT_EQ(at.now().segments_reserved, 200U);
+  for (std::uint64_t i = 0; i < 200; ++i) at.put(at.get(3000, stream{1 + i * i}));
+  EXPECT_EQ(at.now().stream_cache_hits, 200U);
+  for (const block& piece : kept) at.put(piece);
+  at.check();
+}
+
 TEST(handed_on, through_a_third_stream_memory_never_outruns_its_first_user) {
   simulated_engine at;
   const block a = at.get(20 * mib, s1);

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "small_world.hpp"
+#include "thread_registry.hpp"
 
 namespace arcalloc {
 namespace {
@@ -130,6 +131,20 @@ TEST(threads, what_an_exited_thread_had_serves_the_next_one) {
   at.check();
 }
 
+TEST(threads, room_between_the_blocks_of_an_exited_thread_serves_other_classes) {
+  small_world at(capped(0));
+  std::vector<block> left;
+  std::thread([&] {
+    for (int i = 0; i < 64; ++i) left.push_back(at.get(32 * kib));
+    for (int i = 0; i < 32; ++i) at.put(left[static_cast<std::size_t>(i)]);
+  }).join();
+  const block piece = at.get(mib);
+  EXPECT_EQ(at.device.allocate_calls, 1U) << "one mebibyte of its segment had no live block";
+  at.put(piece);
+  for (std::size_t i = 32; i < 64; ++i) at.put(left[i]);
+  at.check();
+}
+
 TEST(threads, idle_memory_of_a_running_thread_serves_another_on_the_same_stream) {
   small_world at;
   std::mutex mutex;
@@ -227,6 +242,30 @@ TEST(threads, a_slow_driver_call_does_not_hold_up_a_hit) {
   slow.join();
   at.device.before_allocate = nullptr;
   EXPECT_EQ(at.now().stream_cache_hits, 1000U);
+  at.check();
+}
+
+TEST(threads, a_reading_waits_for_a_thread_that_is_inside_its_cache) {
+  small_world at;
+  std::atomic<bool> inside{false};
+  std::atomic<bool> left{false};
+  std::atomic<bool> read{false};
+  std::thread owner([&] {
+    at.put(at.get(1000));
+    // Where a hit is for some tens of instructions, this thread stays until the reading is through, or long enough.
+    detail::owner_lock& gate = detail::recent_of_thread.record->gate;
+    const bool entered = gate.try_enter();
+    inside.store(true);
+    EXPECT_TRUE(entered);
+    for (int turns = 0; turns < 20000 && !read.load(); ++turns) std::this_thread::yield();
+    left.store(true);
+    gate.leave();
+  });
+  while (!inside.load()) std::this_thread::yield();
+  EXPECT_EQ(at.now().requests, 1U);
+  EXPECT_TRUE(left.load()) << "the counters were read while their owner could change them";
+  read.store(true);
+  owner.join();
   at.check();
 }
 
