@@ -45,6 +45,20 @@ TEST(counters, a_step_window_subtracts_counts_and_keeps_gauges) {
   EXPECT_EQ(step.segments_reserved, 1U);
 }
 
+TEST(counters, classes_idle_are_those_with_a_block_to_hand_out) {
+  small_world at;
+  const block whole = at.get(2 * testing::mib);
+  EXPECT_EQ(at.now().classes_idle, 0U) << "the one block of its run is live";
+  const block one_of_many = at.get(1000);
+  EXPECT_EQ(at.now().classes_idle, 1U);
+  at.put(whole);
+  EXPECT_EQ(at.now().classes_idle, 2U);
+  at.put(one_of_many);
+  at.put(at.get(90 * testing::mib));
+  EXPECT_EQ(at.now().classes_idle, 3U);
+  at.check();
+}
+
 TEST(counters, the_reader_is_told_size_and_version) {
   small_world at;
   EXPECT_EQ(at.now().size, sizeof(counters));

@@ -62,6 +62,38 @@ TEST(peaks, agree_with_a_walk_after_every_call_though_nobody_read_in_between) {
   }
 }
 
+TEST(peaks, between_two_readings_are_seen_though_every_call_was_a_hit) {
+  small_world at;
+  block pieces[4];
+  for (block& piece : pieces) piece = at.get(1000);
+  for (int i = 0; i < 3; ++i) at.put(pieces[i]);
+  at.memory->reset_peaks();
+  const std::uint64_t hits = at.now().stream_cache_hits;
+  for (int i = 0; i < 3; ++i) pieces[i] = at.get(900);
+  for (int i = 0; i < 3; ++i) at.put(pieces[i]);
+  EXPECT_EQ(at.now().requested_bytes_peak, 3700U);
+  EXPECT_EQ(at.now().allocated_bytes_peak, 4096U);
+
+  for (int i = 0; i < 3; ++i) pieces[i] = at.get(1000);
+  at.memory->reset_peaks();
+  EXPECT_EQ(at.now().slack_bytes_peak, 2 * mib - 4096);
+  at.put(pieces[0]);
+  at.put(pieces[1]);
+  for (int i = 0; i < 2; ++i) pieces[i] = at.get(1000);
+  EXPECT_EQ(at.now().slack_bytes_peak, 2 * mib - 2048);
+  EXPECT_EQ(at.now().held_bytes_peak, 2 * mib - 2048);
+  EXPECT_EQ(at.now().cached_bytes_peak, 0U);
+
+  for (const block& piece : pieces) at.put(piece);
+  for (block& piece : pieces) piece = at.get(1000);
+  EXPECT_EQ(at.now().cached_bytes_peak, 2 * mib);
+  EXPECT_EQ(at.now().held_bytes_peak, 2 * mib);
+  EXPECT_EQ(at.now().slack_bytes_peak, 2 * mib - 1024);
+  EXPECT_EQ(at.now().stream_cache_hits, hits + 12) << "nothing took the slow way";
+  for (const block& piece : pieces) at.put(piece);
+  at.check();
+}
+
 TEST(peaks, a_reset_keeps_the_live_totals_and_resets_nothing_else) {
   small_world at(testing::capped(100 * mib));
   const block kept = at.get(5000);

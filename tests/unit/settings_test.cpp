@@ -188,6 +188,8 @@ TEST(settings, the_nearest_name_is_the_one_with_the_fewest_letters_wrong_left_ou
       {"ARC_ALLOC_GEOMETRY", "ARC_ALLOC_CACHE_GEOMETRY"},
       {"ARC_ALLOC_CACHE_PROFILES_FILE", "ARC_ALLOC_CACHE_PROFILE"},
       {"ARC_ALLOC_RACE", "ARC_ALLOC_CACHE"},
+      {"ARC_ALLOC_CACHE_MB", "ARC_ALLOC_CACHE"},       // three letters too many, not four too few
+      {"ARC_ALLOC_CATY_MB", "ARC_ALLOC_CAPACITY_MB"},  // four too few, not three wrong and two too many
       {"ARC_ALLOC_CACHE_TACE", "ARC_ALLOC_CACHE_TRACE"},
   };
   for (const auto& [given, nearest] : cases) {

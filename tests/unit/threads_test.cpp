@@ -7,8 +7,8 @@
 #include <random>
 #include <thread>
 
+#include "pool.hpp"
 #include "small_world.hpp"
-#include "thread_registry.hpp"
 
 namespace arcalloc {
 namespace {
@@ -133,6 +133,8 @@ TEST(threads, what_an_exited_thread_had_serves_the_next_one) {
 
 TEST(threads, room_between_the_blocks_of_an_exited_thread_serves_other_classes) {
   small_world at(capped(0));
+  at.put(at.get(kib));  // so that this thread does not simply take over the other's record
+  at.device.allocate_calls = 0;
   std::vector<block> left;
   std::thread([&] {
     for (int i = 0; i < 64; ++i) left.push_back(at.get(32 * kib));
@@ -267,6 +269,46 @@ TEST(threads, a_reading_waits_for_a_thread_that_is_inside_its_cache) {
   read.store(true);
   owner.join();
   at.check();
+}
+
+TEST(threads, nobody_enters_a_cache_that_is_claimed) {
+  testing::recording_backend device(gib);
+  detail::pool shared(device, {});
+  shared.open();
+  std::mutex mutex;
+  std::condition_variable changed;
+  int stage = 0;
+  const auto go_to = [&](int next) {
+    const std::lock_guard guard(mutex);
+    stage = next;
+    changed.notify_all();
+  };
+  const auto wait_for = [&](int expected) {
+    std::unique_lock guard(mutex);
+    changed.wait(guard, [&] { return stage >= expected; });
+  };
+  std::thread owner([&] {
+    detail::block_record* piece = nullptr;
+    EXPECT_EQ(shared.acquire(1000, default_stream, piece), status::ok);
+    detail::owner_lock& gate = detail::find_record(shared.id())->gate;
+    go_to(1);
+    wait_for(2);
+    const bool while_claimed = gate.try_enter();
+    EXPECT_FALSE(while_claimed);
+    if (while_claimed) gate.leave();
+    go_to(3);
+    wait_for(4);
+    EXPECT_TRUE(gate.try_enter());
+    gate.leave();
+  });
+  wait_for(1);
+  {
+    const detail::claimed all(shared);  // nobody else calls the pool now: its mutex is not missed
+    go_to(2);
+    wait_for(3);
+  }
+  go_to(4);
+  owner.join();
 }
 
 TEST(threads, leases_unused_by_one_thread_are_there_for_another) {
