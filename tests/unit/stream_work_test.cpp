@@ -41,12 +41,12 @@ TEST(stream_work, keeps_four_unanswered_events_at_most) {
   asked_streams at;
   at.device.busy(s1);
   for (std::uint64_t stamp = 1; stamp <= 9; ++stamp) EXPECT_FALSE(at.works.finished(s1, stamp, stamp));
-  EXPECT_EQ(at.works.events_recorded(), stream_work::points_max);
+  EXPECT_EQ(at.works.events_recorded(), 4U);
   at.device.finish(s1);
   EXPECT_TRUE(at.works.finished(s1, 4, 9));
-  EXPECT_EQ(at.works.events_recorded(), stream_work::points_max);
+  EXPECT_EQ(at.works.events_recorded(), 4U);
   EXPECT_TRUE(at.works.finished(s1, 9, 9));
-  EXPECT_EQ(at.works.events_recorded(), stream_work::points_max + 1);
+  EXPECT_EQ(at.works.events_recorded(), 5U);
 }
 
 TEST(stream_work, of_one_stream_says_nothing_of_another) {

@@ -138,12 +138,12 @@ TEST(threads, room_between_the_blocks_of_an_exited_thread_serves_other_classes) 
   std::vector<block> left;
   std::thread([&] {
     for (int i = 0; i < 64; ++i) left.push_back(at.get(32 * kib));
-    for (int i = 0; i < 32; ++i) at.put(left[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < 48; ++i) at.put(left[static_cast<std::size_t>(i)]);
   }).join();
   const block piece = at.get(mib);
-  EXPECT_EQ(at.device.allocate_calls, 1U) << "one mebibyte of its segment had no live block";
+  EXPECT_EQ(at.device.allocate_calls, 1U) << "three quarters of its segment had no live block";
   at.put(piece);
-  for (std::size_t i = 32; i < 64; ++i) at.put(left[i]);
+  for (std::size_t i = 48; i < 64; ++i) at.put(left[i]);
   at.check();
 }
 
