@@ -32,6 +32,9 @@ status pool::begin_capture(stream on, const capture_options& how) noexcept {
   lock guard(mutex_);
   const one_change call(*this);
   if (pins_.window_of(on) != nullptr) return status::invalid_argument;
+  ++epoch_;  // what the window touches is later than any event so far
+  if (!capturing()) reclaim(guard);
+  if (pins_.window_of(on) != nullptr) return status::invalid_argument;  // another thread's, meanwhile
   if (!capturing()) {
     // What idles in the group may serve this window if its work outside of graphs has finished: asked while one may.
     const claimed all(*this);
@@ -102,6 +105,12 @@ status pool::abort_capture(stream on) noexcept {
   graph* const window = pins_.window_of(on);
   if (window == nullptr || window->began_on != on) return status::invalid_argument;
   leave_window(*window);
+  if (!pending_.try_reserve(pins_.uses_of(*window))) {
+    // The window is over all the same; what it touched stays pinned, by a graph that nobody knows.
+    pins_.close(*window);
+    thaw(guard);
+    return status::backend_failed;
+  }
   departures leaving;
   unpin(*window, false, leaving);
   put_off_.eviction = put_off_.eviction || beyond_lease_;
@@ -125,10 +134,9 @@ status pool::release_graph(graph_id id) noexcept {
   const one_change call(*this);
   graph* const gone = pins_.find(id);
   if (gone == nullptr) return status::invalid_argument;
-  const bool has_work = !source_.device().synchronous();
-  if (has_work && !pending_.try_reserve(pins_.uses_of(*gone))) return status::backend_failed;
+  if (!pending_.try_reserve(pins_.uses_of(*gone))) return status::backend_failed;
   departures leaving;
-  unpin(*gone, has_work, leaving);
+  unpin(*gone, true, leaving);
   if (beyond_lease_) obey_cached_max(guard);
   (void)send_off(guard, leaving, because::asked);  // as in recycle: the graph is gone, and a segment may be stuck
   return status::ok;
@@ -144,15 +152,19 @@ void pool::touch(graph& window, block_record& piece, bool crosses) noexcept {
   if (crosses) pins_.cross(piece);
 }
 
-void pool::unpin(graph& gone, bool has_work, departures& leaving) noexcept {
+void pool::unpin(graph& gone, bool replayed, departures& leaving) noexcept {
   const claimed all(*this);
-  pins_.forget(gone, [&](block_record& piece) {
+  const bool has_work = !source_.device().synchronous();
+  pins_.forget(gone, [&](block_record& piece, stream own) {
     // Also where another graph pins it still: this one's launches are not known afterwards.
     const bool idle = (piece.requested_bytes & ~pinned_flag) == 0;
-    for (const graph_stream* ran = gone.streams; has_work && ran != nullptr; ran = ran->next) {
+    const stream home = piece.pinned() ? own : piece.home->home->on;
+    const auto used_on = [&](stream on) {
       // Work on the block's own stream is ordered before its next use there.
-      if (ran->on != piece.home->home->on) ARCALLOC_ASSERT(pending_.note(piece, ran->on));
-    }
+      if (has_work && on != home) ARCALLOC_ASSERT(pending_.note(piece, on));
+    };
+    used_on(own);
+    for (const graph_stream* ran = gone.streams; replayed && ran != nullptr; ran = ran->next) used_on(ran->on);
     if (!idle) return;  // comes back when it is freed, or when its uses have passed
     if (piece.noted()) {
       pending_.defer_late(piece);

@@ -30,8 +30,10 @@ status pool::end(stream on) noexcept {
   if (former != former_stream(0)) {
     const status recorded = works_.end(on, former);
     if (recorded != status::ok) return recorded;
+    if (former == former_stream(former_streams_ + 1)) ++former_streams_;
   }
   rehome(all, on, former, *under);
+  if (capturing()) beyond_lease_ = true;
   if (!capturing()) level_leases(all);  // what was idle is idle, under another record
   return status::ok;
 }
@@ -48,7 +50,7 @@ stream pool::spare_former(const claimed& all) noexcept {
     }
     spare = former;
   }
-  return spare != former_stream(0) ? spare : former_stream(++former_streams_);
+  return spare != former_stream(0) ? spare : former_stream(former_streams_ + 1);
 }
 
 void pool::rehome(const claimed&, stream from, stream to, stream_cache& under) noexcept {

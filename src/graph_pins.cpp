@@ -98,7 +98,7 @@ std::uint64_t graph_pins::uses_of(const graph& of) noexcept {
   std::uint64_t streams = 0;
   for (const pin* at = of.pins; at != nullptr; at = at->next_of_graph) ++blocks;
   for (const graph_stream* at = of.streams; at != nullptr; at = at->next) ++streams;
-  return blocks * streams;
+  return blocks * (streams + 1);
 }
 
 graph* graph_pins::find(graph_id id) const noexcept {
@@ -126,7 +126,7 @@ void graph_pins::touch(graph& by, block_record& piece, std::uint64_t stamp) noex
     block = take_spare(spare_blocks_, &pinned_block::next_in_bucket, memory_);
     ARCALLOC_ASSERT(block != nullptr);
     block->piece = &piece;
-    block->stamp = stamp;
+    block->on = piece.home->home->on;
     pinned_block*& bucket = bucket_of(piece);
     block->next_in_bucket = bucket;
     bucket = block;
@@ -135,6 +135,7 @@ void graph_pins::touch(graph& by, block_record& piece, std::uint64_t stamp) noex
   for (const pin* at = block->pins; at != nullptr; at = at->next_of_block) {
     if (at->of == &by) return;
   }
+  block->stamp = std::max(block->stamp, stamp);
   pin* const fresh = take_spare(spare_pins_, &pin::next_of_graph, memory_);
   ARCALLOC_ASSERT(fresh != nullptr);
   *fresh = {&by, block, by.pins, block->pins};
@@ -176,7 +177,7 @@ void graph_pins::rest(block_record& piece, const graph* in, std::uint64_t stamp)
   pinned_block& block = *find(piece);
   piece.requested_bytes = pinned_flag;
   block.freed_by = in;
-  if (in == nullptr || !is_in(*in, piece.home->home->on)) block.stamp = stamp;
+  if (in == nullptr || !is_in(*in, block.on)) block.stamp = stamp;
   idle_bytes_ += piece.home->block_bytes;
   ++idle_count_;
   file(block);
@@ -188,9 +189,11 @@ void graph_pins::count_out(pinned_block& block) noexcept {
   block.freed_by = nullptr;
 }
 
-block_record* graph_pins::take(pinned_block& block) noexcept {
+block_record* graph_pins::take(pinned_block& block, stream on) noexcept {
   unfile(block);
   count_out(block);
+  if (block.on != on) block.stamp = 0;  // what it did elsewhere has finished
+  block.on = on;
   return block.piece;
 }
 
@@ -237,18 +240,20 @@ void graph_pins::retire(graph& gone) noexcept {
 }
 
 bool graph_pins::is_used_on(stream on) const noexcept {
-  for (const graph* at = all_.front(); at != nullptr; at = graph_list::next(at)) {
-    for (const graph_stream* in = at->streams; in != nullptr; in = in->next) {
-      if (in->on == on) return true;
-    }
-  }
-  return false;
+  bool used = false;
+  for_each_stream([&](stream seen) { used = used || seen == on; });
+  return used;
 }
 
 void graph_pins::rename(stream from, stream to) noexcept {
   for (graph* at = all_.front(); at != nullptr; at = graph_list::next(at)) {
     for (graph_stream* in = at->streams; in != nullptr; in = in->next) {
       if (in->on == from) in->on = to;
+    }
+  }
+  for (pinned_block* block : buckets_) {
+    for (; block != nullptr; block = block->next_in_bucket) {
+      if (block->on == from) block->on = to;
     }
   }
 }

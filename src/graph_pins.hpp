@@ -23,12 +23,13 @@ struct pin {
 /// A block that graphs may touch: out with a caller, or idle and kept for them.
 struct pinned_block {
   block_record* piece = nullptr;
+  stream on = default_stream;  ///< whose it is: its segment's, unless a window of another stream took it from the group
   pin* pins = nullptr;
   pin_group* filed_in = nullptr;  ///< idle, and every pin is of a graph of this group
   /// The window that freed it, if that is still open: its work is not ordered before that of other streams there.
   const graph* freed_by = nullptr;
   std::uint64_t crossed_in = 0;  ///< the era in which another stream of a window used it
-  std::uint64_t stamp = 0;       ///< work outside of captures, on the block's own stream, has no later stamp
+  std::uint64_t stamp = 0;       ///< work outside of captures, on `on`, has no later stamp
   pinned_block* next_in_bucket = nullptr;
   list_links<pinned_block> in_fit{};
 };
@@ -87,13 +88,15 @@ class graph_pins {
   [[nodiscard]] graph* window_of(stream on) const noexcept;
   /// The graph of this number, not a window; or null.
   [[nodiscard]] graph* find(graph_id id) const noexcept;
-  /// Its blocks times the streams it ran on.
+  /// Its blocks times the streams it ran on, and once more for the stream of each.
   [[nodiscard]] static std::uint64_t uses_of(const graph& of) noexcept;
   [[nodiscard]] std::uint32_t windows() const noexcept { return windows_; }
   [[nodiscard]] std::uint64_t graphs() const noexcept { return graphs_; }
 
-  /// Pins the block for the graph, once. `stamp`: see pinned_block. Requires: try_reserve().
+  /// Pins the block for the graph, once; other work may have used it up to `stamp`. Requires: try_reserve().
   void touch(graph& by, block_record& piece, std::uint64_t stamp) noexcept;
+  /// The stream that a block which carries pinned_flag belongs to.
+  [[nodiscard]] stream stream_of(const block_record& piece) noexcept { return find(piece)->on; }
   /// Another stream than the block's own uses it in a window: it is not handed on while windows are open.
   void cross(const block_record& piece) noexcept;
 
@@ -112,7 +115,8 @@ class graph_pins {
   [[nodiscard]] block_record* take_fitting(const graph& window, stream on, std::uint64_t least, std::uint64_t most,
                                            MayCross may_cross) noexcept;
 
-  /// Unpins everything of the graph and forgets it. `left(block)` is called for each of its blocks. Where no other
+  /// Unpins everything of the graph and forgets it. `left(block, stream)` is called for each of its blocks, with the
+  /// stream that it belonged to. Where no other
   /// graph pins it pinned_flag is gone, and a block that was idle carries nothing: neither idle nor live. One that
   /// another pins and that idles still is in its group again, unless `left` made something else of it.
   template <class Left>
@@ -122,6 +126,10 @@ class graph_pins {
   [[nodiscard]] bool is_used_on(stream on) const noexcept;
   /// What ran on `from` ran on `to`.
   void rename(stream from, stream to) noexcept;
+
+  /// Calls `visit(stream)` for each stream that a graph ran on or a pinned block belongs to.
+  template <class Visit>
+  void for_each_stream(Visit visit) const noexcept;
 
   /// Calls `visit(stream, stamp)` for each idle block of the group.
   template <class Visit>
@@ -144,7 +152,7 @@ class graph_pins {
   void unfile(pinned_block& block) noexcept;
   void drop(pinned_block& block) noexcept;
   void count_out(pinned_block& block) noexcept;
-  [[nodiscard]] block_record* take(pinned_block& block) noexcept;
+  [[nodiscard]] block_record* take(pinned_block& block, stream on) noexcept;
   void unpin(pin& gone) noexcept;
   void retire(graph& gone) noexcept;
   [[nodiscard]] static bool is_in(const graph& window, stream on) noexcept;
@@ -172,7 +180,7 @@ class graph_pins {
 template <class MayCross>
 bool graph_pins::may_take(const pinned_block& block, const graph& window, stream on,
                           MayCross& may_cross) const noexcept {
-  const stream own = block.piece->home->home->on;
+  const stream own = block.on;
   if (block.crossed_in == era_ || (block.freed_by == &window && own != on)) return false;
   return own == on || block.stamp == 0 || may_cross(own, block.stamp);
 }
@@ -181,7 +189,7 @@ template <class MayCross>
 block_record* graph_pins::take_exact(const graph& window, stream on, std::uint64_t class_bytes,
                                      std::uint64_t block_bytes, MayCross may_cross) noexcept {
   for (pinned_block* at = window.group->idle[list_of(block_bytes)].front(); at != nullptr; at = fit::next(at)) {
-    if (class_of(*at->piece) == class_bytes && may_take(*at, window, on, may_cross)) return take(*at);
+    if (class_of(*at->piece) == class_bytes && may_take(*at, window, on, may_cross)) return take(*at, on);
   }
   return nullptr;
 }
@@ -196,7 +204,7 @@ block_record* graph_pins::take_fitting(const graph& window, stream on, std::uint
       if (size < least || size > most || (best != nullptr && best->piece->home->block_bytes <= size)) continue;
       if (may_take(*at, window, on, may_cross)) best = at;
     }
-    if (best != nullptr) return take(*best);
+    if (best != nullptr) return take(*best, on);
   }
   return nullptr;
 }
@@ -208,17 +216,28 @@ void graph_pins::forget(graph& gone, Left left) noexcept {
     pinned_block& block = *at->block;
     block_record& piece = *block.piece;
     unpin(*at);
+    const stream on = block.on;
     if (block.pins == nullptr) {
       drop(block);
-      left(piece);
+      left(piece, on);
       continue;
     }
     const bool idle = piece.requested_bytes == pinned_flag;
-    left(piece);
+    left(piece, on);
     if (idle && piece.requested_bytes != pinned_flag) count_out(block);
     file(block);  // what is left may be of one group now
   }
   retire(gone);
+}
+
+template <class Visit>
+void graph_pins::for_each_stream(Visit visit) const noexcept {
+  for (const graph* at = all_.front(); at != nullptr; at = graph_list::next(at)) {
+    for (const graph_stream* ran = at->streams; ran != nullptr; ran = ran->next) visit(ran->on);
+  }
+  for (const pinned_block* block : buckets_) {
+    for (; block != nullptr; block = block->next_in_bucket) visit(block->on);
+  }
 }
 
 template <class Visit>
@@ -227,7 +246,7 @@ void graph_pins::for_each_idle(pool_group number, Visit visit) const noexcept {
     if (group->number != number) continue;
     for (const fit& row : group->idle) {
       for (const pinned_block* at = row.front(); at != nullptr; at = fit::next(at)) {
-        visit(at->piece->home->home->on, at->stamp);
+        visit(at->on, at->stamp);
       }
     }
   }

@@ -20,7 +20,7 @@ status pool::climb(lock& guard, thread_record& self, const request& asked, block
     if (in == nullptr) return status::ok;
     const bool fresh = &rung == &tally_.misses || bypassing;
     if (!fresh) ++tally_.capture_hits;
-    pins_.touch(*in, *out, fresh ? 0 : epoch_);
+    pins_.touch(*in, *out, fresh || out->pinned() ? 0 : epoch_);
     return status::ok;
   };
   const auto answered_by_driver = [&](std::uint64_t* rung) {
@@ -67,9 +67,9 @@ status pool::climb(lock& guard, thread_record& self, const request& asked, block
     // 7 wait for as few pending or busy blocks as will do, and search again
     if (!bypassing && (out = after_waiting(guard, self, asked)) != nullptr) return answered(tally_.wait_hits);
     // 8 drain, and ask a last time
-    (void)give_back(guard, 0,
-                    when_busy::wait);  // a free that failed left its segment stuck and counted; the rest may do
-    await_departures(guard);           // what other threads are giving back is room, too
+    // A free that failed left its segment stuck and counted; the rest may do.
+    (void)give_back(guard, 0, when_busy::wait, may_put_off::no);
+    await_departures(guard);  // what other threads are giving back is room, too
     refused = grow(guard, self, as_tight(asked, tight) ? tight : asked, out);
     if (refused == status::ok) return answered_by_driver(&tally_.drain_retries);
   }
@@ -329,6 +329,7 @@ void pool::make_room(lock& guard, const request& asked, status refused) noexcept
   if (refused == status::device_out_of_memory) {
     memory_info device;
     const status answer = query_unlocked(guard, device);
+    if (capturing()) return;
     const bool known = answer == status::ok && device.free_bytes < asked.segment_bytes;
     wanted = std::max(wanted, asked.segment_bytes - (known ? device.free_bytes : 0));
   }

@@ -94,6 +94,10 @@ pool::~pool() {
     for (const segment* home = all_.front(); home != nullptr; home = segments::next(home)) {
       (void)wait_for_work(guard, home->on);
     }
+    const std::uint64_t until = epoch_;
+    pins_.for_each_stream([&](stream ran) {
+      if (!works_.is_captured(ran) && !works_.finished(ran, until, until)) (void)wait_for_work(guard, ran);
+    });
   }
   while (!all_.empty()) {
     segment* const home = all_.front();
@@ -302,15 +306,15 @@ status pool::recycle(block_record* piece, const free_order& order) noexcept {
     const claimed all(*this);  // the block may lie in another thread's cache
     block_record* const found = look_up(piece, order.address);
     if (const status refused = check_free(found, order.bytes); refused != status::ok) return refused;
-    const stream own_stream = found->home->home->on;
+    const stream own_stream = stream_of(*found);
     const bool elsewhere = order.on != nullptr && *order.on != own_stream;
     graph* const window = pins_.window_of(elsewhere ? *order.on : own_stream);
-    if (window != nullptr) {
-      if (!pins_.try_reserve()) return status::backend_failed;
-      touch(*window, *found, elsewhere);
-    } else if (elsewhere && !source_.device().synchronous() && !pending_.note(*found, *order.on)) {
+    if (window != nullptr && !pins_.try_reserve()) return status::backend_failed;
+    // On a captured stream, too: it may have used the block before the window.
+    if (elsewhere && !source_.device().synchronous() && !pending_.note(*found, *order.on)) {
       return status::backend_failed;
     }
+    if (window != nullptr) touch(*window, *found, elsewhere);
     const std::uint64_t requested = found->requested();
     const bool profiled = found->profiled();
     if (found->noted()) {
@@ -333,14 +337,15 @@ status pool::note_use(block_record* piece, const void* address, stream on) noexc
   const claimed all(*this);
   block_record* const found = look_up(piece, address);
   if (const status refused = check_free(found, nullptr); refused != status::ok) return refused;
-  if (graph* const window = pins_.window_of(on); window != nullptr) {
-    if (!pins_.try_reserve()) return status::backend_failed;
-    touch(*window, *found, on != found->home->home->on);
-    return status::ok;
-  }
+  graph* const window = pins_.window_of(on);
+  const bool elsewhere = on != stream_of(*found);
+  if (window != nullptr && !pins_.try_reserve()) return status::backend_failed;
   // Work of the block's own stream is ordered before its next use there.
-  if (source_.device().synchronous() || on == found->home->home->on) return status::ok;
-  return pending_.note(*found, on) ? status::ok : status::backend_failed;
+  if (elsewhere && !source_.device().synchronous() && !pending_.note(*found, on)) return status::backend_failed;
+  if (window == nullptr) return status::ok;
+  ++epoch_;
+  touch(*window, *found, elsewhere);
+  return status::ok;
 }
 
 std::uint64_t pool::level_stamps(const claimed&) noexcept {

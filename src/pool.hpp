@@ -106,8 +106,9 @@ class pool : private record_home {
   using departures = list<segment, &segment::in_cache>;
   using records_list = list<thread_record, &thread_record::in_pool>;
 
-  enum class when_busy { wait, skip };  ///< idle segments whose last work is not known to have finished
-  enum class because { bound, asked };  ///< only what a bound drives out is an eviction
+  enum class when_busy { wait, skip };        ///< idle segments whose last work is not known to have finished
+  enum class may_put_off : bool { no, yes };  ///< to the end of a window: for whoever asked, not for one request
+  enum class because { bound, asked };        ///< only what a bound drives out is an eviction
 
   // pool.cpp
   [[nodiscard]] thread_record* own_record() noexcept;
@@ -117,6 +118,9 @@ class pool : private record_home {
   void apply_bypass() noexcept;
   void tick(thread_record& self) noexcept;
   [[nodiscard]] std::uint64_t level_stamps(const claimed& all) noexcept;
+  [[nodiscard]] stream stream_of(const block_record& piece) noexcept {
+    return piece.pinned() ? pins_.stream_of(piece) : piece.home->home->on;
+  }
   [[nodiscard]] block_record* look_up(block_record* piece, const void* address) noexcept;
   [[nodiscard]] status check_free(const block_record* piece, const std::uint64_t* bytes) noexcept;
   void take_in(thread_record& self, block_record& piece, const graph* in, departures& leaving) noexcept;
@@ -131,7 +135,7 @@ class pool : private record_home {
   void leave_window(graph& window) noexcept;
   void thaw(lock& guard) noexcept;
   void touch(graph& window, block_record& piece, bool crosses) noexcept;
-  void unpin(graph& gone, bool has_work, departures& leaving) noexcept;
+  void unpin(graph& gone, bool replayed, departures& leaving) noexcept;
   void note_capture_miss(const request& asked) noexcept;
   void do_what_was_put_off(lock& guard) noexcept;
 
@@ -190,7 +194,8 @@ class pool : private record_home {
   void detach(segment& home, departures& out) noexcept;
   void retry_stuck(departures& out) noexcept;
   [[nodiscard]] status send_off(lock& guard, departures& leaving, because why) noexcept;
-  [[nodiscard]] status give_back(lock& guard, std::uint64_t cached_bytes_target, when_busy busy) noexcept;
+  [[nodiscard]] status give_back(lock& guard, std::uint64_t cached_bytes_target, when_busy busy,
+                                 may_put_off later = may_put_off::yes) noexcept;
   void await_departures(lock& guard) noexcept;
   void settle_passed(const claimed& all, departures& leaving) noexcept;
   void wait_for_pending(lock& guard, noted_block& block) noexcept;

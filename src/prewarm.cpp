@@ -29,7 +29,7 @@ status pool::end_profile(profile& out) noexcept {
 }
 
 void pool::note_profiled(block_record& piece, const request& asked) noexcept {
-  if (demand_.note_out(asked.on, asked.class_bytes)) piece.requested_bytes |= profiled_flag;
+  if (demand_.note_out(asked.on, classes_.rounded(asked.bytes))) piece.requested_bytes |= profiled_flag;
 }
 
 status pool::prewarm(const profile& wanted, profile* missing) noexcept {
@@ -41,6 +41,7 @@ status pool::prewarm(const profile& wanted, profile* missing) noexcept {
 
 status pool::verify(const profile& wanted, profile* missing) noexcept {
   lock guard(mutex_);
+  if (capturing()) return status::invalid_argument;
   const one_change call(*this);
   return fill(guard, wanted, may_grow::no, missing);
 }

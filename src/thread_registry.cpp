@@ -31,8 +31,9 @@ constinit registry shared_registry;
 
 thread_local constinit known_record* known_of_thread = nullptr;
 
-void on_thread_exit(void* first) noexcept {
-  for (auto* at = static_cast<known_record*>(first); at != nullptr;) {
+void on_thread_exit(void*) noexcept {
+  // A record is known until it is retired: its allocator looks for it on the way.
+  while (known_record* const at = known_of_thread) {
     {
       const std::lock_guard guard(shared_registry.mutex);
       for (record_home* home = shared_registry.homes.front(); home != nullptr;
@@ -40,12 +41,10 @@ void on_thread_exit(void* first) noexcept {
         if (home->identity == at->identity) home->retire(*home, *at->record);
       }
     }
-    known_record* const next = at->next;
+    known_of_thread = at->next;
+    recent_of_thread = {0, nullptr};
     std::free(at);
-    at = next;
   }
-  recent_of_thread = {0, nullptr};
-  known_of_thread = nullptr;
 }
 
 bool is_alive(std::uint64_t identity) noexcept {

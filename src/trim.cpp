@@ -236,7 +236,7 @@ status pool::drain() noexcept {
   return give_back(guard, 0, when_busy::wait);
 }
 
-status pool::give_back(lock& guard, std::uint64_t cached_bytes_target, when_busy busy) noexcept {
+status pool::give_back(lock& guard, std::uint64_t cached_bytes_target, when_busy busy, may_put_off later) noexcept {
   if (busy == when_busy::wait && !capturing()) {
     // Each is waited for once, also where the driver fails to: what is left is pending, and counted.
     const std::uint64_t turn = ++drain_turn_;
@@ -251,6 +251,7 @@ status pool::give_back(lock& guard, std::uint64_t cached_bytes_target, when_busy
     }
   }
   if (capturing()) {
+    if (later == may_put_off::no) return status::ok;
     put_off_.drain = put_off_.drain || busy == when_busy::wait;
     put_off_.trim_target = std::min(put_off_.trim_target, cached_bytes_target);
     ++tally_.capture_deferred;
@@ -301,6 +302,7 @@ void pool::measure(lock& guard) noexcept {
   }
   memory_info device;
   const status answer = query_unlocked(guard, device);
+  if (bound_.mode != bound_mode::derived) return;  // set meanwhile, and in force
   cap_arithmetic cap = budget_.cap();
   if (answer == status::ok) {
     const claimed all(*this);

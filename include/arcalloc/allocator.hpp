@@ -157,6 +157,7 @@ class allocator {
   [[nodiscard]] status end_capture(stream on, graph_id& graph) noexcept;
 
   /// Closes it without a graph: nothing is pinned for it any more, and live blocks stay with their callers.
+  /// backend_failed when the host has no memory: the window is closed, and what it touched stays pinned.
   [[nodiscard]] status abort_capture(stream on) noexcept;
 
   /// Says that the graph was launched on `on`. Where that is not the stream of the capture, a release
@@ -164,7 +165,7 @@ class allocator {
   [[nodiscard]] status note_replay(graph_id graph, stream on) noexcept;
 
   /// The graph is not launched again: what only it pinned is idle memory, after the last launch that was noted.
-  /// invalid_argument for a graph that is not there.
+  /// It waits only where the cached max must be obeyed at once. invalid_argument for a graph that is not there.
   [[nodiscard]] status release_graph(graph_id graph) noexcept;
 
   /// True while `on` is in a window.
@@ -187,7 +188,8 @@ class allocator {
   [[nodiscard]] status prewarm(const profile& wanted, profile* missing = nullptr) noexcept;
 
   /// Whether the profile's blocks, all out at once, would hit: ok; else `missing` (if any) receives what is short, and
-  /// the answer is capture_miss, or capacity_exceeded where no prewarm within the bounds could help. Changes nothing.
+  /// the answer is capture_miss, or capacity_exceeded where no prewarm within the bounds could help. Asks nothing of
+  /// the driver; idle memory counts as used just now afterwards. invalid_argument while a capture window is open.
   [[nodiscard]] status verify(const profile& wanted, profile* missing = nullptr) const noexcept;
 
   /// Enters a phase; see enter_phase for what happens. Entering the current phase does nothing.

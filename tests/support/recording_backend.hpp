@@ -58,6 +58,7 @@ class recording_backend final : public backend {
   }
 
   status query_memory(memory_info& out) const noexcept override {
+    if (before_query) before_query();
     const std::lock_guard guard(mutex_);
     ++queries;
     if (fail_query != status::ok) return fail_query;
@@ -87,6 +88,7 @@ class recording_backend final : public backend {
   std::uint64_t total_bytes = 0;
   std::function<void()> before_allocate;  // called without the backend's lock
   std::function<void()> before_free;
+  std::function<void()> before_query;
 
   std::uint64_t lent_bytes = 0;
   std::uint64_t lent_bytes_peak = 0;
