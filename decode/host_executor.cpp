@@ -38,6 +38,18 @@ std::size_t value_of(tensor_input place) noexcept { return static_cast<std::size
 
 void copy(const float* from, std::size_t count, float* to) { std::memcpy(to, from, count * sizeof(float)); }
 
+/// So many columns of `rows`, weighted and summed up, in registers. One position after the other: a weight of 0 adds
+/// +0 or -0 to a sum that began as +0, and changes no bit.
+template <int columns>
+void sum_weighted(const float* weights, const float* rows, std::size_t positions, std::size_t head_dim, float* out) {
+  using sums = Eigen::Array<float, columns, 1>;
+  sums all = sums::Zero();
+  for (std::size_t row = 0; row < positions; ++row) {
+    all += weights[row] * Eigen::Map<const sums>(rows + row * head_dim);
+  }
+  Eigen::Map<sums>{out} = all;
+}
+
 }  // namespace
 
 void host_executor::fill(tensor_output out, std::size_t count, const value_source& values) {
@@ -138,12 +150,13 @@ void host_executor::softmax_rows(tensor_input x, tensor_input last, tensor_outpu
 void host_executor::weighted_sum(tensor_input weights, tensor_input values, tensor_output out) {
   const auto [heads, positions, head_dim] = values.extents();
   for (std::size_t head = 0; head < heads; ++head) {
-    auto sum = vector(out.data() + head * head_dim, head_dim);
-    sum.setZero();
-    // One position after the other: a weight of 0 adds +0 or -0 to a sum that began as +0, and changes no bit.
-    for (std::size_t row = head * positions; row < (head + 1) * positions; ++row) {
-      sum += weights.data()[row] * vector(values.data() + row * head_dim, head_dim);
-    }
+    const float* of_head = weights.data() + head * positions;
+    const float* rows = values.data() + head * positions * head_dim;
+    float* to = out.data() + head * head_dim;
+    std::size_t at = 0;
+    for (; at + 32 <= head_dim; at += 32) sum_weighted<32>(of_head, rows + at, positions, head_dim, to + at);
+    for (; at + 8 <= head_dim; at += 8) sum_weighted<8>(of_head, rows + at, positions, head_dim, to + at);
+    for (; at < head_dim; ++at) sum_weighted<1>(of_head, rows + at, positions, head_dim, to + at);
   }
 }
 

@@ -273,8 +273,8 @@ TEST(decode_command, refuses_capture_flags_that_make_no_sense_by_name) {
   expect_refused(with({"--record-profile", "p", "--no-prewarm"}), "--record-profile and --no-prewarm");
   expect_refused(with({"--record-profile", "p", "--legs", "off"}), "--record-profile: is about the leg bounded");
   expect_refused(with({"--profile", "p", "--legs", "off"}), "--profile: is about the leg bounded");
-  expect_refused(with({"--profile="}), "--profile: the name is empty");
-  expect_refused(with({"--record-profile="}), "--record-profile: the name is empty");
+  expect_refused(with({"--profile", ""}), "--profile: the name is empty");
+  expect_refused(with({"--record-profile", ""}), "--record-profile: the name is empty");
   expect_refused(with({"--record-profile", "/tmp/same", "--json", "/tmp/same"}), "--record-profile: names a result");
   expect_refused(with({"--record-profile", "/nonexistent/p"}), "--record-profile: cannot write /nonexistent/p");
   expect_refused(with({"--profile", "/nonexistent/p"}), "--profile: /nonexistent/p");

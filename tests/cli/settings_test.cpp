@@ -126,6 +126,26 @@ TEST(settings, the_bound_that_is_set_binds) {
   EXPECT_EQ(source_of(result, "ARC_ALLOC_CACHE_STATS"), "0 by default");
 }
 
+TEST(settings, the_policy_and_the_profile_of_captures_reach_the_leg) {
+  const std::vector<std::string> cold{"--kv", "preallocated", "--capture", "--no-prewarm"};
+  const json refused = bounded_leg({{"ARC_ALLOC_CACHE_CAPTURE_MISS", "refuse"}}, cold)["legs"][0];
+  EXPECT_EQ(refused["options"]["capture_miss"], "refuse");
+  EXPECT_EQ(refused["capture"]["outcome"], "capture_miss");
+  EXPECT_EQ(refused["capture"]["replays"], 0);
+  EXPECT_EQ(refused["outcome"], "completed");
+
+  const temporary_folder folder;
+  const std::string file = folder.file("p.json");
+  // A size that the model does not ask for but in its step: nothing takes it before the window does.
+  test::write_file(file,
+                   "{\"schema\": \"arcalloc.profile/1\", \"entries\": ["
+                   "{\"stream\": 0, \"bytes\": 4194304, \"blocks\": 12}]}\n");
+  const json covered = bounded_leg({{"ARC_ALLOC_CACHE_PROFILE", file}}, cold);
+  EXPECT_EQ(covered["legs"][0]["options"]["profile"], file);
+  EXPECT_EQ(covered["legs"][0]["capture"]["misses"].size(), 0U);
+  EXPECT_EQ(source_of(covered, "ARC_ALLOC_CACHE_PROFILE"), file + " by environment");
+}
+
 TEST(settings, the_flag_wins_over_the_environment) {
   const json result = bounded_leg({{"ARC_ALLOC_CACHE_MAX_MB", "1"}}, {"--cap", "3"});
   EXPECT_EQ(result["legs"][0]["cached_bytes_max"], 3U << 20);
