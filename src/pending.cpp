@@ -32,10 +32,12 @@ noted_block* pending::find_waiting(const block_record& piece) noexcept {
 }
 
 bool pending::note(block_record& piece, stream on) noexcept {
-  const bool waits = piece.noted() && piece.requested() == 0;  // freed before this use was known
-  noted_block* block = waits ? find_waiting(piece) : find(piece);
+  noted_block* block = find(piece);
+  const bool waits = block == nullptr && piece.noted();  // freed before this use was known
+  if (waits) block = find_waiting(piece);
   for (foreign_use* use = block == nullptr ? nullptr : block->uses; use != nullptr; use = use->next) {
-    if (use->on == on) return true;
+    // An event that is recorded already stands for no work that came after it.
+    if (use->on == on && use->point == event::none) return true;
   }
   foreign_use* const use = take_spare(spare_uses_, &foreign_use::next, memory_);
   if (use == nullptr) return false;

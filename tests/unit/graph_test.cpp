@@ -94,6 +94,49 @@ TEST(release_graph, waits_for_its_launches_also_where_another_graph_pins_the_blo
   }
 }
 
+TEST(release_graph, waits_for_launches_on_each_of_several_streams) {
+  capturing_engine at;
+  at.begin(s1);
+  const block scratch = at.get(30 * mib, s1);
+  at.put(scratch);
+  const graph_id made = at.end(s1);
+  for (const stream on : {s2, s3}) {
+    at.launch(made, on);
+    at.device.busy(on);
+  }
+  at.let_go(made);
+  for (const stream on : {s2, s3}) {
+    EXPECT_EQ(at.now().pending_bytes, 30 * mib);
+    EXPECT_NE(at.get(30 * mib, s1).data(), scratch.data());
+    at.device.finish(on);
+  }
+  EXPECT_EQ(at.get(30 * mib, s1).data(), scratch.data());
+  at.check();
+}
+
+TEST(release_graph, waits_for_a_launch_that_came_after_the_free_on_its_stream) {
+  capturing_engine at;
+  at.begin(s1);
+  const block scratch = at.get(30 * mib, s1);
+  const graph_id made = at.end(s1);
+  at.device.use(s2, scratch.data(), 30 * mib);
+  at.device.handed_back(scratch.data());
+  EXPECT_EQ(at.memory->deallocate(scratch, s2), status::ok);
+  event so_far = event::none;
+  EXPECT_EQ(at.device.record_event(s2, so_far), status::ok);
+  EXPECT_EQ(at.device.wait_event(so_far), status::ok);
+  at.device.drop_event(so_far);
+  at.launch(made, s2);
+  at.device.busy(s2);
+  at.let_go(made);
+  EXPECT_EQ(at.now().pending_bytes, 30 * mib);
+  EXPECT_NE(at.get(30 * mib, s1).data(), scratch.data());
+  at.check();
+  at.device.finish(s2);
+  EXPECT_EQ(at.get(30 * mib, s1).data(), scratch.data());
+  at.check();
+}
+
 TEST(release_graph, in_a_window_needs_no_event_on_the_captured_stream) {
   capturing_engine at;
   at.begin(s1);
