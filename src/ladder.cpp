@@ -25,6 +25,10 @@ status pool::climb(lock& guard, thread_record& self, const request& asked, block
   };
   const auto answered_by_driver = [&](std::uint64_t* rung) {
     if (rung != nullptr) ++*rung;
+    if (!one_thread()) {
+      const claimed all(*this);
+      sample(all);
+    }
     if (!bypassing) return answered(tally_.misses);
     ++(enabled_ ? tally_.bypassed_phase : tally_.bypassed_disabled);
     return answered(tally_.bypassed);
@@ -315,10 +319,6 @@ status pool::grow(lock& guard, thread_record& self, const request& asked, block_
     fresh->class_bytes = asked.class_bytes;
     ++single_blocks_;
     out = hand_out(self, *fresh, asked);
-  }
-  if (!one_thread()) {
-    const claimed all(*this);
-    sample(all);
   }
   return out != nullptr ? status::ok : status::backend_failed;
 }

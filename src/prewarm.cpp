@@ -111,6 +111,10 @@ status pool::fill(lock& guard, const profile& wanted, may_grow grows, profile* m
   }
   if (beyond_lease_ || !covered(self)) obey_cached_max(guard);
   if (!leaving.empty()) (void)send_off(guard, leaving, because::asked);
+  if (!one_thread()) {
+    const claimed all(*this);
+    sample(all);  // not while they were held: nobody has requested them
+  }
   if (grows == may_grow::no && outcome == status::capture_miss) {
     const std::uint64_t idle = sum(&thread_stats::idle_bytes);
     const bool fits = short_bytes <= budget_.capacity_bytes() - budget_.reserved_bytes() &&

@@ -143,6 +143,16 @@ TEST(prewarm, with_the_cache_off_has_nowhere_to_keep_it) {
   at.check();
 }
 
+TEST(prewarm, beside_another_thread_raises_no_peak_of_what_was_requested) {
+  small_world at(capped(64 * mib), 100 * mib);
+  const block mine = at.get(1000, s1);
+  std::thread([&] { EXPECT_EQ(at.memory->prewarm(of({{s2, 5 * mib, 3}})), status::ok); }).join();
+  EXPECT_EQ(at.now().requested_bytes_peak, 1000U);
+  EXPECT_EQ(at.now().allocated_bytes_peak, 1024U);
+  EXPECT_GE(at.now().reserved_bytes_peak, 15 * mib);
+  at.put(mine);
+}
+
 TEST(verify, names_the_one_size_that_is_missing) {
   simulated_engine at;
   EXPECT_EQ(at.memory->prewarm(of({{s1, 3000, 4}})), status::ok);
