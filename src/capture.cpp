@@ -232,7 +232,7 @@ std::size_t pool::read_capture_misses(capture_miss_record* out, std::size_t capa
 
 void pool::do_what_was_put_off(lock& guard) noexcept {
   put_off now = std::exchange(put_off_, {});
-  pending_.record_late();
+  if (pending_.first() != nullptr) reclaim(guard);  // what waited for a stream of the window alone
   if (now.measurement) measure(guard);
   if (now.drain) {
     (void)give_back(guard, 0, when_busy::wait);  // whoever asked was told ok; what fails is stuck, and counted
