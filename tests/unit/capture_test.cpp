@@ -16,7 +16,6 @@ using testing::capped;
 using testing::capturing_engine;
 using testing::small_world;
 
-constexpr std::uint64_t kib = 1 << 10;
 constexpr std::uint64_t mib = 1 << 20;
 constexpr stream s1{1}, s2{2}, s3{3};
 
