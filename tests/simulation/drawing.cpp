@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <random>
 
+#include "capture_drawing.hpp"
+
 namespace arcalloc::testing {
 
 namespace {
@@ -15,7 +17,7 @@ constexpr std::size_t freed_kept = 8;
 
 class drawer {
  public:
-  explicit drawer(std::uint64_t seed) : random_(seed) {}
+  explicit drawer(std::uint64_t seed) : random_(seed), captures_(random_) {}
 
   plan draw(std::uint64_t steps) {
     draw_world();
@@ -56,14 +58,14 @@ class drawer {
     made_.actors = one_in(4) ? 2 + static_cast<std::uint32_t>(below(actors_max - 1)) : 1;
     made_.read_every = one_in(3) ? 2 + static_cast<std::uint32_t>(below(40)) : 1;
     made_.ends_with_blocks = one_in(4);
+    captures_.draw_world(made_);
   }
 
   void draw_weights() {
     std::uint32_t total = 0;
-    for (std::uint32_t& weight : weights_) {
-      weight = one_in(4) ? 0 : static_cast<std::uint32_t>(1 + below(8));
-      total += weight;
-    }
+    for (std::uint32_t& weight : weights_) weight = one_in(4) ? 0 : static_cast<std::uint32_t>(1 + below(8));
+    captures_.draw_weights(weights_);
+    for (const std::uint32_t weight : weights_) total += weight;
     const auto weight_of = [this](act what) -> std::uint32_t& { return weights_[static_cast<std::size_t>(what)]; };
     // What turns the whole allocator over is rare, or nothing else would ever build up.
     for (const act what : {act::set_enabled, act::set_capacity, act::end_actor}) weight_of(what) /= 3;
@@ -119,12 +121,13 @@ class drawer {
   stream draw_any_stream() { return stream{1 + below(streams)}; }
 
   operation draw_operation() {
+    operation next;
+    if (captures_.next_of_burst(next)) return next;
     std::uint64_t total = 0;
     for (const std::uint32_t weight : weights_) total += weight;
     std::uint64_t ticket = below(total);
     std::size_t which = 0;
     while (ticket >= weights_[which]) ticket -= weights_[which++];
-    operation next;
     next.actor = actor_;
     next.what = static_cast<act>(which);
     fill(next);
@@ -147,7 +150,7 @@ class drawer {
       case act::wait:
         next.on = draw_any_stream();
         next.before = draw_any_stream();
-        return;
+        return captures_.note_wait(next);
       case act::begin_phase:
         next.how = static_cast<std::uint8_t>(one_in(5) ? phase::prefill : one_in(2) ? phase::decode : phase::mixed);
         return;
@@ -173,6 +176,21 @@ class drawer {
         return draw_fault(next);
       case act::misuse:
         return draw_misuse(next);
+      case act::begin_capture:
+      case act::end_capture:
+      case act::abort_capture:
+      case act::launch:
+      case act::release_graph:
+      case act::end_stream:
+      case act::begin_profile:
+      case act::end_profile:
+      case act::prewarm:
+      case act::prewarm_profile:
+      case act::verify_profile:
+        if (!captures_.fill(
+                next, [this] { return draw_size(); }, last_block_))
+          draw_allocate(next);
+        return;
       case act::end_step:
       case act::drain:
       case act::reset_peaks:
@@ -185,7 +203,7 @@ class drawer {
     next.what = act::allocate;
     next.block = ++last_block_;
     next.bytes = draw_size();
-    next.on = draw_stream();
+    next.on = captures_.stream_of_request(draw_stream());
     live_.push_back({next.block, next.bytes, next.on});
     live_bytes_ += next.bytes;
   }
@@ -242,6 +260,7 @@ class drawer {
   }
 
   std::mt19937_64 random_;
+  capture_drawer captures_;
   plan made_;
   std::uint32_t weights_[act_count] = {};
   std::vector<drawn_block> live_;

@@ -69,6 +69,13 @@ std::uint64_t engine_model::true_bytes_max(std::uint64_t requested) const {
   return (requested + 2 * step + granule_ - 1) / granule_ * granule_;
 }
 
+/// Small and medium classes share segments of 2 MiB at least.
+std::uint64_t engine_model::driver_bytes_max(std::uint64_t requested) const {
+  constexpr std::uint64_t shared = std::uint64_t{2} << 20;
+  const std::uint64_t least = std::max(true_bytes_max(requested), shared);
+  return (least + shared + granule_ - 1) / granule_ * granule_;
+}
+
 std::string engine_model::allocated(std::uint32_t number, const engine_block& fresh) {
   ++requests_;
   if (!bypasses()) {
@@ -79,7 +86,8 @@ std::string engine_model::allocated(std::uint32_t number, const engine_block& fr
   if (fresh.begin == 0) return of_block(number, " is null");
   if (fresh.begin % block_alignment != 0) return of_block(number, " is not aligned");
   if (fresh.true_bytes < fresh.requested_bytes) return of_block(number, " is smaller than requested");
-  if (fresh.true_bytes > true_bytes_max(fresh.requested_bytes)) return of_block(number, " is larger than its class");
+  const std::uint64_t most = true_bytes_max(fresh.requested_bytes) * (fresh.in_window ? 2 : 1);
+  if (fresh.true_bytes > most && !fresh.in_group) return of_block(number, " is larger than its class");
   const auto after = ranges_.lower_bound(fresh.begin);
   const bool over_next = after != ranges_.end() && after->first < fresh.begin + fresh.true_bytes;
   const bool over_last = after != ranges_.begin() && std::prev(after)->second > fresh.begin;
@@ -112,8 +120,13 @@ void engine_model::freed(std::uint32_t number) {
 void engine_model::refused_free(status with) { ++refused_[index_of(with)]; }
 
 void engine_model::reset_peaks() {
-  requested_peak_ = allocated_peak_ = cached_peak_ = slack_peak_ = held_peak_ = 0;
+  requested_peak_ = allocated_peak_ = cached_peak_ = slack_peak_ = held_peak_ = pinned_peak_ = 0;
   walked_all_ = true;
+}
+
+/// Its blocks are on no stream that anybody could name.
+void engine_model::ended(stream on) {
+  for (auto& [number, known] : live_) known.stream_ended = known.stream_ended || known.on == on;
 }
 
 void engine_model::note_peaks() {
@@ -125,6 +138,7 @@ void engine_model::note_walk(const audit_result& walk) {
   cached_peak_ = std::max(cached_peak_, walk.cached_bytes);
   slack_peak_ = std::max(slack_peak_, walk.slack_bytes);
   held_peak_ = std::max(held_peak_, walk.cached_bytes + walk.slack_bytes);
+  pinned_peak_ = std::max(pinned_peak_, walk.pinned_bytes);
 }
 
 std::string engine_model::judge_blocks(const allocator& subject) const {
@@ -132,7 +146,9 @@ std::string engine_model::judge_blocks(const allocator& subject) const {
     const block_reading found = read_block(subject, known.piece.data());
     if (found.requested_bytes != known.requested_bytes) return of_block(number, " is not what was requested");
     if (found.block_bytes != known.true_bytes) return of_block(number, " changed its size");
-    if (found.on != static_cast<std::uint64_t>(known.on)) return of_block(number, " changed its stream");
+    const bool is_on = found.on == static_cast<std::uint64_t>(known.on);
+    if (is_on && known.stream_ended) return of_block(number, " is on a stream that ended");
+    if (!is_on && !known.stream_ended && !known.in_group) return of_block(number, " changed its stream");
   }
   return {};
 }
@@ -148,6 +164,7 @@ std::string engine_model::judge_counters(const counters& said) const {
   check.equal("failed_request_too_large", said.failed_request_too_large, failed(status::request_too_large));
   check.equal("failed_capacity_exceeded", said.failed_capacity_exceeded, failed(status::capacity_exceeded));
   check.equal("failed_device_out_of_memory", said.failed_device_out_of_memory, failed(status::device_out_of_memory));
+  check.equal("failed_capture_miss", said.failed_capture_miss, failed(status::capture_miss));
   check.equal("failed_backend_failed", said.failed_backend_failed, failed(status::backend_failed));
   std::uint64_t all = 0;
   for (const std::uint64_t of_one : failed_) all += of_one;
@@ -158,6 +175,10 @@ std::string engine_model::judge_counters(const counters& said) const {
   check.equal("refused_double_free", said.refused_double_free, refused(status::double_free));
   check.equal("refused_invalid_argument", said.refused_invalid_argument, refused(status::invalid_argument));
   check.equal("steps", said.steps, steps_);
+  check.equal("graphs_pinned", said.graphs_pinned, graphs_);
+  check.equal("capture_hits", said.capture_hits, capture_hits_);
+  check.equal("capture_misses", said.capture_misses, capture_misses_);
+  if (graphs_ == 0 && windows_ == 0) check.equal("pinned_bytes", said.pinned_bytes, 0);
   check.equal("blocks_live", said.blocks_live, live_.size());
   check.equal("requested_bytes", said.requested_bytes, requested_bytes_);
   check.equal("allocated_bytes", said.allocated_bytes, allocated_bytes_);
@@ -177,11 +198,13 @@ std::string engine_model::judge_bounds(const counters& said) const {
       check.equal("cap_source", said.cap_source, ARCALLOC_CAP_UNBOUNDED);
       break;
     case bound_mode::derived:
+      if (windows_ != 0) break;  // the device is asked when the last window closes
       check.at_most("the derived cached_bytes_max", said.cached_bytes_max, std::uint64_t{1} << 30);
       if (said.cap_source != ARCALLOC_CAP_FALLBACK) check.equal("cap_source", said.cap_source, ARCALLOC_CAP_DERIVED);
       break;
   }
-  check.at_most("cached_bytes", said.cached_bytes, said.cached_bytes_max);
+  // In a window nothing can go back: the bound holds again when the last one closes.
+  if (windows_ == 0) check.at_most("cached_bytes", said.cached_bytes, said.cached_bytes_max);
   return check.found;
 }
 
@@ -197,6 +220,7 @@ std::string engine_model::judge_peaks(const counters& said) const {
   check.equal("cached_bytes_peak", said.cached_bytes_peak, cached_peak_);
   check.equal("slack_bytes_peak", said.slack_bytes_peak, slack_peak_);
   check.equal("held_bytes_peak", said.held_bytes_peak, held_peak_);
+  check.equal("pinned_bytes_peak", said.pinned_bytes_peak, pinned_peak_);
   return check.found;
 }
 

@@ -20,6 +20,10 @@ struct engine_block {
   std::uint64_t true_bytes = 0;
   stream on = default_stream;
   bool live = false;
+  bool stream_ended = false;
+  /// Handed out in a window: what graphs keep may serve it, though it is larger; in a group, also of another stream.
+  bool in_window = false;
+  bool in_group = false;
 };
 
 /// What must be, from what was asked and answered alone: the small, slow, obvious account that an allocator is held
@@ -49,6 +53,14 @@ class engine_model {
   void set_cached_max(const cached_bound& bound) { bound_ = bound; }
   void set_capacity(std::uint64_t bytes) { capacity_bytes_ = bytes; }
   void reset_peaks();
+  void ended(stream on);
+  void note_windows(std::size_t open) { windows_ = open; }
+  void captured() { ++graphs_; }
+  void gave_up_graph() { --graphs_; }
+  void hit_in_window() { ++capture_hits_; }
+  void missed_in_window() { ++capture_misses_; }
+  /// The device was asked for memory beside a capture, and has no such call: nobody refused.
+  void note_declined_call() { ++declined_calls_; }
 
   // After every operation, in this order.
   void note_peaks();
@@ -64,6 +76,9 @@ class engine_model {
   [[nodiscard]] bool bypasses() const { return !enabled_ || (phase_ == phase::prefill && !cache_in_prefill_); }
   [[nodiscard]] std::uint64_t requests() const { return requests_; }
   [[nodiscard]] std::uint64_t capacity_bytes() const { return capacity_bytes_; }
+  [[nodiscard]] std::uint64_t declined_calls() const { return declined_calls_; }
+  /// The most that a request of this size asks the driver for, where it does not ask for less in need.
+  [[nodiscard]] std::uint64_t driver_bytes_max(std::uint64_t requested) const;
 
  private:
   [[nodiscard]] std::uint64_t true_bytes_max(std::uint64_t requested) const;
@@ -93,12 +108,18 @@ class engine_model {
   std::array<std::uint64_t, status_count> refused_{};
   std::uint64_t frees_ = 0;
   std::uint64_t steps_ = 0;
+  std::uint64_t graphs_ = 0;
+  std::size_t windows_ = 0;
+  std::uint64_t capture_hits_ = 0;
+  std::uint64_t capture_misses_ = 0;
+  std::uint64_t declined_calls_ = 0;
 
   std::uint64_t requested_peak_ = 0;
   std::uint64_t allocated_peak_ = 0;
   std::uint64_t cached_peak_ = 0;
   std::uint64_t slack_peak_ = 0;
   std::uint64_t held_peak_ = 0;
+  std::uint64_t pinned_peak_ = 0;
   bool walked_all_ = true;
 };
 

@@ -41,6 +41,7 @@ void player::judge() {
     const audit_result walk = audit(*memory_);
     if (!walk.violations.empty()) return violate(walk.violations.front());
     claim(walk.reserved_bytes == device_.lent_bytes(), "the walk finds another sum than the device lent");
+    claim(walk.capturing == captures_.any_open(), "the walk finds other windows open than there are");
     claim(walk.blocks_live == model_.live().size(), "the walk finds another number of live blocks than are out");
     expect_nothing_wrong(model_.judge_blocks(*memory_));
     model_.note_walk(walk);
@@ -73,7 +74,7 @@ void player::judge_reading(const audit_result* walk) {
 
 /// What the counters say of the driver's calls, against the device's own count of them.
 void player::judge_driver(const counters& said) {
-  claim(said.driver_allocs + said.driver_refusals == device_.calls(sim_call::allocate),
+  claim(said.driver_allocs + said.driver_refusals + model_.declined_calls() == device_.calls(sim_call::allocate),
         "driver_allocs and driver_refusals are not the driver allocations that were made");
   const std::uint64_t frees = device_.calls(sim_call::free);
   claim(faults_.met_ever(sim_call::free) ? said.driver_frees <= frees : said.driver_frees == frees,
@@ -86,10 +87,13 @@ void player::judge_driver(const counters& said) {
 }
 
 /// With everything idle given back and the last question asked for whole granules, no room means that there is none.
+/// While a window is open nothing is given back, and the one question is for the whole segment of the class.
 void player::judge_exhaustion(const operation& next, status outcome) {
-  if (!plan_.settings.oom_retry || faults_.met()) return;
+  if (faults_.met() || (!plan_.settings.oom_retry && !captures_.any_open())) return;
+  const bool makes_room = !captures_.any_open();
   const std::uint64_t granule = plan_.device.granularity;
-  const std::uint64_t wanted = device_.lent_bytes() + (next.bytes + granule - 1) / granule * granule;
+  const std::uint64_t least = (next.bytes + granule - 1) / granule * granule;
+  const std::uint64_t wanted = device_.lent_bytes() + (makes_room ? least : model_.driver_bytes_max(next.bytes));
   if (outcome == status::capacity_exceeded) {
     claim(model_.capacity_bytes() != 0 && wanted > model_.capacity_bytes(), "refused for the capacity, which has room");
   } else {
@@ -100,7 +104,7 @@ void player::judge_exhaustion(const operation& next, status outcome) {
 /// What is said of the last refusal by the ladder.
 void player::judge_failure(const operation& next, status outcome) {
   const failure_record said = memory_->last_failure();
-  claim(said.outcome == outcome && said.requested_bytes == next.bytes && said.on == next.on,
+  claim(said.outcome == outcome && said.requested_bytes == next.bytes && said.on == captures_.named(next.on),
         "the failure record is of another request");
   claim(said.allocated_bytes + said.pending_bytes + said.cached_bytes + said.slack_bytes + said.pinned_bytes +
                 said.stuck_bytes ==

@@ -18,6 +18,10 @@ own_counters counters_of(mistake which, status outcome) {
       return {&counters::requests, &counters::failed, &counters::failed_request_too_large};
     case mistake::no_phase:
     case mistake::no_bound_mode:
+    case mistake::second_window:
+    case mistake::join_of_no_window:
+    case mistake::unknown_graph:
+    case mistake::window_forbids:
     case mistake::nothing:
       return {};
     case mistake::foreign_pointer:
@@ -44,6 +48,36 @@ std::string changed_besides(const own_counters& own, const counters& before, con
 }
 
 }  // namespace
+
+/// Mistakes around captures: refused with invalid_argument, which no counter counts. Nothing where there is no such
+/// mistake to make, since the stream is in a window, or in none.
+std::optional<status> player::misuse_capture(const operation& next) {
+  const stream on = captures_.named(next.on);
+  const bool in_window = captures_.around(on) != nullptr;
+  switch (static_cast<mistake>(next.how)) {
+    case mistake::second_window:
+      if (!in_window) return {};
+      return memory_->begin_capture(on);
+    case mistake::join_of_no_window: {
+      if (in_window) return {};
+      graph_id none = graph_id{1};
+      if (next.bytes == 0) return memory_->join_capture(stream{1}, on);
+      if (next.bytes == 1) return memory_->abort_capture(on);
+      const status outcome = memory_->end_capture(on, none);
+      claim(none == graph_id::none, "the end of no window made a graph");
+      return outcome;
+    }
+    case mistake::unknown_graph:
+      return next.bytes == 0 ? memory_->note_replay(graph_id::none, on) : memory_->release_graph(graph_id::none);
+    default: {
+      if (!in_window) return {};
+      if (next.bytes == 0) return memory_->end_stream(on);
+      profile wanted;
+      claim(wanted.add({on, 1000, 1}), "no host memory for a profile");
+      return memory_->prewarm(wanted);
+    }
+  }
+}
 
 /// A refusal at the door moves its own counter, and nothing else moves: no other counter, no driver call.
 void player::misuse(const operation& next) {
@@ -88,6 +122,16 @@ void player::misuse(const operation& next) {
                     ? memory_->begin_phase(static_cast<phase>(3 + next.bytes))
                     : memory_->set_cached_bytes_max({static_cast<bound_mode>(3 + next.bytes), 0, false});
       break;
+    case mistake::second_window:
+    case mistake::join_of_no_window:
+    case mistake::unknown_graph:
+    case mistake::window_forbids: {
+      const std::optional<status> refused = misuse_capture(next);
+      if (!refused) return;
+      expected = status::invalid_argument;
+      outcome = *refused;
+      break;
+    }
     case mistake::nothing:
       expected = status::ok;
       outcome = memory_->allocate(0, next.on, none);

@@ -17,7 +17,7 @@ enum class act : std::uint8_t {
   use,          ///< work on `on` that uses `block`, and says so; by handle or pointer
   busy,         ///< all work on `on` stays unfinished
   finish,       ///< until this
-  wait,         ///< later work of `on` is ordered after the work of `before`
+  wait,         ///< later work of `on` is ordered after the work of `before`; with `how` it joins the window there
   end_step,     ///< and the window is looked at
   begin_phase,  ///< `how`, a phase
   trim,         ///< to `bytes`
@@ -29,7 +29,18 @@ enum class act : std::uint8_t {
   plan_fault,      ///< `fault`
   misuse,          ///< `how`, a mistake; of `block` where it is one with a block
   reset_peaks,
-  end_actor,  ///< the actor's thread ends; its next operation begins another
+  begin_capture,    ///< on `on`, with the policy `how`, in the pool group `bytes`; 0: in none
+  end_capture,      ///< of the window that began on `on`, to be graph `block`
+  abort_capture,    ///< of the window that began on `on`
+  launch,           ///< graph `block` on `on`; with `how` the allocator is told only where it must be
+  release_graph,    ///< `block`
+  end_stream,       ///< `on` goes away: its name means another one
+  begin_profile,    ///< to be profile `block`
+  end_profile,      ///< the one that is recorded
+  prewarm,          ///< for `how` blocks of `bytes` at once on `on`
+  prewarm_profile,  ///< for profile `block`
+  verify_profile,   ///< `block`
+  end_actor,        ///< the actor's thread ends; its next operation begins another
 };
 inline constexpr std::size_t act_count = static_cast<std::size_t>(act::end_actor) + 1;
 
@@ -47,9 +58,13 @@ enum class mistake : std::uint8_t {
   too_large,
   no_phase,
   no_bound_mode,
-  nothing,  ///< zero bytes, a null pointer: no mistake, and no change
+  second_window,      ///< on `on`, which is in one
+  join_of_no_window,  ///< by `on`; that, the end and the abort of what is none
+  unknown_graph,      ///< a launch and a release of it
+  window_forbids,     ///< a prewarm in a window, the end of the stream that it is on
+  nothing,            ///< zero bytes, a null pointer: no mistake, and no change
 };
-inline constexpr std::size_t mistake_count = 9;
+inline constexpr std::size_t mistake_count = 13;
 
 /// The nth driver call of its kind from now on answers `with`; `persistent`: all later ones too.
 struct planned_fault {
@@ -60,12 +75,14 @@ struct planned_fault {
 };
 
 /// One thing that is done, by one actor. It names its block by a number of its own, so that it means the same
-/// whatever else is left out of the plan; on a block that is not there it does nothing.
+/// whatever else is left out of the plan; on a block that is not there it does nothing. Graphs and profiles have
+/// numbers as well, each kind its own. Nor does anything what an engine must not do: work in a window that the window
+/// cannot record, a launch in one.
 struct operation {
   act what = act::end_step;
   std::uint8_t actor = 0;
   std::uint8_t how = 0;
-  std::uint32_t block = 0;
+  std::uint32_t block = 0;  ///< or graph, or profile
   std::uint64_t bytes = 0;
   stream on = default_stream;
   stream before = default_stream;

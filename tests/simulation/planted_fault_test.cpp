@@ -25,11 +25,11 @@ constexpr const char* conviction = "is finished or ordered before it";
 
 bool says(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
-/// The first of the drawn plans that fails by it.
+/// The first of the drawn plans that fails by it, and can be said in the language.
 plan failing_plan() {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     plan drawn = testing::draw_plan(seed, 600);
-    if (says(testing::run_plan(drawn).violation, conviction)) return drawn;
+    if (drawn.actors == 1 && says(testing::run_plan(drawn).violation, conviction)) return drawn;
   }
   ADD_FAILURE() << "no seed finds it";
   return {};

@@ -9,8 +9,6 @@ namespace arcalloc::testing {
 
 namespace {
 
-constexpr std::uint64_t streams_max = 8;
-
 bool is_exhaustion(status outcome) {
   return outcome == status::device_out_of_memory || outcome == status::capacity_exceeded;
 }
@@ -29,6 +27,10 @@ void player::play(const operation& next, bool judged) {
   if (!violation_.empty()) return;
   answers_.emplace_back();
   faults_.begin(device_);
+  const bool may_keep_promise = next.what == act::begin_capture || next.what == act::allocate ||
+                                next.what == act::free_block || next.what == act::verify_profile;
+  if (!may_keep_promise) profiles_.void_promise();
+  if (next.what != act::verify_profile) profiles_.forget_prewarmed();
   carry_out(next);
   faults_.end(device_);
   model_.note_peaks();
@@ -50,14 +52,18 @@ void player::carry_out(const operation& next) {
       return free_block(next);
     case act::use:
       return use(next);
-    case act::busy:
-      busy_.insert(next.on);
-      return device_.busy(next.on);
+    case act::busy: {
+      const stream on = captures_.named(next.on);
+      if (captures_.around(on) != nullptr) return;
+      answers_.back() = status::ok;
+      busy_.insert(on);
+      return device_.busy(on);
+    }
     case act::finish:
-      busy_.erase(next.on);
-      return device_.finish(next.on);
+      busy_.erase(captures_.named(next.on));
+      return device_.finish(captures_.named(next.on));
     case act::wait:
-      return device_.wait(next.on, next.before);
+      return wait(next);
     case act::end_step:
       return end_step();
     case act::begin_phase:
@@ -90,6 +96,18 @@ void player::carry_out(const operation& next) {
       return memory_->reset_peaks();
     case act::end_actor:
       return;  // whoever plays ends the thread
+    case act::begin_capture:
+    case act::end_capture:
+    case act::abort_capture:
+    case act::launch:
+    case act::release_graph:
+    case act::end_stream:
+    case act::begin_profile:
+    case act::end_profile:
+    case act::prewarm:
+    case act::prewarm_profile:
+    case act::verify_profile:
+      return carry_out_capture(next);
   }
 }
 
@@ -102,24 +120,33 @@ void player::expect_ok(const char* call, status outcome) {
 
 void player::allocate(const operation& next) {
   if (model_.find_live(next.block) != nullptr) return;
-  engine_block fresh{{}, 0, next.bytes, 0, next.on, true};
-  const status outcome = memory_->allocate(next.bytes, next.on, fresh.piece);
-  if (outcome == status::ok && next.bytes != 0) {
+  const stream on = captures_.named(next.on);
+  engine_block fresh{{}, 0, next.bytes, 0, on, true};
+  const std::uint64_t driver_calls_before = device_.calls(sim_call::allocate);
+  const status outcome = memory_->allocate(next.bytes, on, fresh.piece);
+  if (next.bytes == 0) return expect_ok("a request of nothing", outcome);
+  judge_request(next, outcome, device_.calls(sim_call::allocate) - driver_calls_before);
+  if (outcome == status::ok) {
     answers_.back() = outcome;
-    device_.handed_out(next.on, fresh.piece.data(), next.bytes);
-    device_.use(next.on, fresh.piece.data(), next.bytes);
+    device_.handed_out(on, fresh.piece.data(), next.bytes);
+    device_.use(on, fresh.piece.data(), next.bytes);
     fresh.begin = reinterpret_cast<std::uint64_t>(fresh.piece.data());
     fresh.true_bytes = read_block(*memory_, fresh.piece.data()).block_bytes;
-    expect_nothing_wrong(model_.allocated(next.block, fresh));
-    return;
+    const engine_window* const window = captures_.around(on);
+    fresh.in_window = window != nullptr;
+    fresh.in_group = window != nullptr && window->group != pool_group::none;
+    if (model_.bypasses()) profiles_.blur();
+    profiles_.note_out(next.block, on, next.bytes);
+    return expect_nothing_wrong(model_.allocated(next.block, fresh));
   }
-  if (next.bytes == 0) return expect_ok("a request of nothing", outcome);
   model_.refused_request(outcome);
   claim(fresh.piece.data() == nullptr, "a refused request handed something out");
   if (is_exhaustion(outcome)) {
     answers_.back() = outcome;
     faults_.end(device_);
     judge_exhaustion(next, outcome);
+  } else if (outcome == status::capture_miss) {
+    answers_.back() = outcome;  // judge_request has looked at it
   } else {
     expect_ok("a request", outcome);
   }
@@ -149,35 +176,68 @@ void player::free_block(const operation& next) {
   const engine_block known = *found;
   const auto how = static_cast<way>(next.how);
   const bool says_stream = how == way::handle_on || how == way::pointer_on;
+  const stream on = captures_.named(next.on);
   // Work that only the free itself tells of.
-  if (says_stream) device_.use(next.on, known.piece.data(), known.requested_bytes);
+  if (says_stream) device_.use(on, known.piece.data(), known.requested_bytes);
   device_.handed_back(known.piece.data());
-  const status outcome = deallocate(known, how, next.on);
+  const status outcome = deallocate(known, how, on);
   expect_ok("free", outcome);
+  if (says_stream && on != known.on) profiles_.void_promise();
   // Refused, or only stuck on its way to the driver: what the block's record says tells.
   if (outcome == status::ok || read_block(*memory_, known.piece.data()).requested_bytes == 0) {
+    profiles_.note_back(next.block);
+    profiles_.freed(next.block);
     return model_.freed(next.block);
   }
-  finish_streams();
-  device_.handed_out(known.on, known.piece.data(), known.requested_bytes);
+  device_.still_out(known.piece.data());
 }
 
 void player::use(const operation& next) {
   const engine_block* const known = model_.find_live(next.block);
   if (known == nullptr) return;
-  device_.use(next.on, known->piece.data(), known->requested_bytes);
+  const stream on = captures_.named(next.on);
+  device_.use(on, known->piece.data(), known->requested_bytes);
   expect_ok("note_use",
-            next.how == 0 ? memory_->note_use(known->piece, next.on) : memory_->note_use(known->piece.data(), next.on));
+            next.how == 0 ? memory_->note_use(known->piece, on) : memory_->note_use(known->piece.data(), on));
+}
+
+/// A stream that waits for one in a window joins it, where the plan wants that.
+void player::wait(const operation& next) {
+  const stream later = captures_.named(next.on);
+  const stream earlier = captures_.named(next.before);
+  const engine_window* const of_later = captures_.around(later);
+  const engine_window* const of_earlier = captures_.around(earlier);
+  const bool joins = of_earlier != nullptr && of_later == nullptr;
+  if (of_later != nullptr && of_later != of_earlier) return;
+  if (joins && (next.how == 0 || of_earlier == nullptr)) return;
+  if (of_earlier == nullptr) {
+    answers_.back() = status::ok;
+    return device_.wait(later, earlier);
+  }
+  if (joins) order(engine_captures::mark_of(later), later);
+  const status outcome = memory_->join_capture(later, earlier);
+  answers_.back() = outcome;
+  if (outcome != status::ok) return violate("join_capture was refused");
+  device_.wait(later, earlier);
+  captures_.join(later, earlier);
 }
 
 void player::trim(std::uint64_t target) {
   expect_ok("trim", memory_->trim(target));
+  if (captures_.any_open()) {
+    put_off_.trim_target = std::min(put_off_.trim_target, target);
+    return;
+  }
   if (!busy_.empty() || faults_.met()) return;
   claim(read().cached_bytes <= target, "trim left more than it was to, and no stream was busy");
 }
 
 void player::drain() {
   expect_ok("drain", memory_->drain());
+  if (captures_.any_open()) {
+    put_off_.drain = true;
+    return;
+  }
   if (faults_.met()) return;
   const counters left = read();
   claim(left.cached_bytes == 0 && left.pending_bytes == 0, "a drain left cached or pending bytes");
@@ -188,7 +248,8 @@ void player::set_capacity(std::uint64_t bytes) {
   if (outcome == status::capacity_exceeded) {
     answers_.back() = outcome;
     const counters now = read();
-    return claim(bytes != 0 && now.reserved_bytes - now.cached_bytes > bytes, "a capacity was refused that there is");
+    const std::uint64_t may_go = captures_.any_open() ? 0 : now.cached_bytes;
+    return claim(bytes != 0 && now.reserved_bytes - may_go > bytes, "a capacity was refused that there is");
   }
   expect_ok("set_capacity_bytes", outcome);
   if (outcome != status::ok) return;
@@ -220,12 +281,13 @@ void player::end_step() {
 }
 
 void player::finish_streams() {
-  for (std::uint64_t each = 0; each < streams_max; ++each) device_.finish(stream{each});
+  for (const stream each : busy_) device_.finish(each);
   busy_.clear();
 }
 
 void player::empty(bool judged) {
   finish_streams();
+  finish_captures(judged);
   // Copied: what is freed leaves the model.
   for (const auto& [number, known] : std::map<std::uint32_t, engine_block>(model_.live())) {
     operation last;
@@ -259,6 +321,11 @@ void player::end_faults() {
 void player::finish() {
   if (plan_.ends_with_blocks) {
     finish_streams();
+    while (captures_.any_open()) {
+      const stream on = captures_.close(captures_.windows().front().began_on).began_on;
+      device_.abort_capture(on);
+      claim(memory_->abort_capture(on) == status::ok, "the last abort was refused");
+    }
     end_faults();
     for (const auto& [number, known] : model_.live()) device_.handed_back(known.piece.data());
   } else {

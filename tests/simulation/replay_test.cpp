@@ -24,6 +24,7 @@ plan sayable(std::uint64_t seed) {
   plan drawn = testing::draw_plan(seed, 600);
   drawn.actors = 1;
   drawn.ends_with_blocks = false;
+  drawn.device.allocates_beside_capture = true;
   drawn.settings.cache_in_prefill = false;
   // No free that is refused: a scenario takes the block to be out then, and back with the engine. Freed with the cache
   // off it is gone all the same, and refused for want of an event it was handed back already.

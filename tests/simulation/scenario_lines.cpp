@@ -2,6 +2,9 @@
 #include "scenario_lines.hpp"
 
 #include <map>
+#include <set>
+
+#include "engine_captures.hpp"
 
 namespace arcalloc::testing {
 
@@ -44,7 +47,17 @@ const char* call_name(sim_call call) {
 
 std::string block_name(std::uint32_t number) { return std::string("B").append(std::to_string(number)); }
 
-std::string stream_name(stream on) { return std::string("@s").append(std::to_string(static_cast<std::uint64_t>(on))); }
+/// A stream that takes the place of one that ended has a new name, and marks have names of their own.
+std::string stream_name(stream on) {
+  const auto number = static_cast<std::uint64_t>(on);
+  if (engine_captures::is_mark(on))
+    return std::string("@m").append(std::to_string(number - engine_captures::first_mark));
+  return std::string("@s").append(std::to_string(number));
+}
+
+std::string graph_name(std::uint32_t number) { return std::string("g").append(std::to_string(number)); }
+
+std::string profile_name(std::uint32_t number) { return std::string("p").append(std::to_string(number)); }
 
 /// Words with blanks between.
 template <class... Words>
@@ -94,6 +107,17 @@ std::string mistake_line(const operation& one, std::uint64_t requested_bytes) {
       return unsayable("a phase that there is not");
     case mistake::no_bound_mode:
       return unsayable("a bound that there is not");
+    case mistake::second_window:
+      return line_of("capture begin", stream_name(one.on));
+    case mistake::join_of_no_window:
+      if (one.bytes == 0) return unsayable("to join no window");
+      return one.bytes == 1 ? line_of("capture abort", stream_name(one.on))
+                            : line_of("capture end", stream_name(one.on), "nobodys");
+    case mistake::unknown_graph:
+      return one.bytes == 0 ? line_of("graph replay nobodys", stream_name(one.on)) : "graph release nobodys";
+    case mistake::window_forbids:
+      return one.bytes == 0 ? line_of("stream end", stream_name(one.on))
+                            : line_of("prewarm 1000 x1", stream_name(one.on));
     case mistake::nothing:
       return unsayable("a request of zero bytes, and its free");
   }
@@ -106,6 +130,10 @@ status answer_to(mistake which) {
     case mistake::wrong_size:
     case mistake::no_phase:
     case mistake::no_bound_mode:
+    case mistake::second_window:
+    case mistake::join_of_no_window:
+    case mistake::unknown_graph:
+    case mistake::window_forbids:
       return status::invalid_argument;
     case mistake::second_free:
       return status::double_free;
@@ -124,6 +152,14 @@ status answer_to(mistake which) {
 std::string fault_line(const planned_fault& fault) {
   return line_of("fault", call_name(fault.call), std::to_string(fault.nth).append(fault.persistent ? "+" : ""),
                  status_name(fault.with));
+}
+
+std::string begin_line(const operation& one) {
+  std::string line = line_of("capture begin", stream_name(one.on));
+  if (one.bytes != 0) line.append(" pool=g").append(std::to_string(one.bytes));
+  const auto policy = static_cast<capture_policy>(one.how);
+  if (policy == capture_policy::as_configured) return line;
+  return line.append(policy == capture_policy::refuse ? " policy=refuse" : " policy=grow");
 }
 
 /// One line for each kind.
@@ -163,6 +199,29 @@ std::string line_of_operation(const operation& one, std::uint64_t requested_byte
       return mistake_line(one, requested_bytes);
     case act::reset_peaks:
       return unsayable("reset_peaks");
+    case act::begin_capture:
+      return begin_line(one);
+    case act::end_capture:
+      return line_of("capture end", stream_name(one.on), graph_name(one.block));
+    case act::abort_capture:
+      return line_of("capture abort", stream_name(one.on));
+    case act::launch:
+      return line_of("graph replay", graph_name(one.block), stream_name(one.on));
+    case act::release_graph:
+      return line_of("graph release", graph_name(one.block));
+    case act::end_stream:
+      return line_of("stream end", stream_name(one.on));
+    case act::begin_profile:
+      return line_of("record profile", profile_name(one.block));
+    case act::end_profile:
+      return line_of("end profile", profile_name(one.block));
+    case act::prewarm:
+      return line_of("prewarm", size_text(one.bytes), std::string("x").append(std::to_string(one.how)),
+                     stream_name(one.on));
+    case act::prewarm_profile:
+      return line_of("prewarm profile", profile_name(one.block));
+    case act::verify_profile:
+      return line_of("verify profile", profile_name(one.block));
     case act::end_actor:
       return unsayable("the end of actor", std::to_string(one.actor));
   }
@@ -179,6 +238,17 @@ bool has_answer(act what) {
     case act::trim:
     case act::drain:
     case act::misuse:
+    case act::begin_capture:
+    case act::end_capture:
+    case act::abort_capture:
+    case act::launch:
+    case act::release_graph:
+    case act::end_stream:
+    case act::begin_profile:
+    case act::end_profile:
+    case act::prewarm:
+    case act::prewarm_profile:
+    case act::verify_profile:
       return true;
     case act::busy:
     case act::finish:
@@ -196,10 +266,9 @@ bool has_answer(act what) {
   return false;
 }
 
-/// Without the block it names it did nothing.
+/// What is always answered, where it is done at all, did nothing without an answer.
 bool did_nothing(const operation& one, const std::optional<status>& answer) {
-  const bool names_block = one.what == act::allocate || one.what == act::free_block || one.what == act::use;
-  return (names_block || one.what == act::misuse) && !answer;
+  return (has_answer(one.what) || one.what == act::busy || one.what == act::wait) && !answer;
 }
 
 std::string head_of(const plan& of, const simulation_result& came_to) {
@@ -209,6 +278,8 @@ std::string head_of(const plan& of, const simulation_result& came_to) {
   if (of.actors > 1) head.append(unsayable("several actors, each a thread")).append("\n");
   if (of.ends_with_blocks) head.append(unsayable("an end with blocks out")).append("\n");
   if (of.settings.cache_in_prefill) head.append(unsayable("cache_in_prefill")).append("\n");
+  if (!of.device.allocates_beside_capture)
+    head.append(unsayable("a device without allocate_beside_capture")).append("\n");
   head.append(line_of("device", std::string("memory=").append(size_text(of.device.memory_bytes)),
                       std::string("granularity=").append(size_text(of.device.granularity))))
       .append("\n");
@@ -223,21 +294,55 @@ std::string head_of(const plan& of, const simulation_result& came_to) {
   if (chosen.classes != geometry::classes_8) option("geometry", geometry_name(chosen.classes));
   if (!chosen.enabled) option("enabled", "0");
   if (!chosen.oom_retry) option("oom_retry", "0");
+  if (chosen.capture_miss == capture_policy::refuse) option("capture_miss", "refuse");
   // A fault before anything else would meet the allocator's creation: the plan's came after it.
   if (!of.operations.empty() && of.operations.front().what == act::plan_fault) head.append("finish @s0\n");
   return head;
 }
+
+/// The waits that operations needed, as lines before theirs. A mark that nothing waits for is left out.
+class wait_lines {
+ public:
+  explicit wait_lines(const std::vector<stream_wait>& waits) : waits_(waits) {
+    for (const stream_wait& one : waits) waited_for_.insert(one.earlier);
+  }
+
+  std::string before(std::size_t operation) {
+    std::string text;
+    for (; next_ < waits_.size() && waits_[next_].operation <= operation; ++next_) {
+      const stream_wait& one = waits_[next_];
+      if (engine_captures::is_mark(one.later) && waited_for_.count(one.later) == 0) continue;
+      text.append(line_of("wait", stream_name(one.later), stream_name(one.earlier))).append("\n");
+    }
+    return text;
+  }
+
+ private:
+  const std::vector<stream_wait>& waits_;
+  std::set<stream> waited_for_;
+  std::size_t next_ = 0;
+};
 
 }  // namespace
 
 std::string scenario_lines(const plan& of, const simulation_result& came_to) {
   std::string text = head_of(of, came_to);
   std::map<std::uint32_t, std::uint64_t> requested;
+  wait_lines waits(came_to.waits);
+  engine_captures streams;  // which of them have ended
   std::uint32_t actor = 0;
+  std::uint32_t recorded = 0;
   for (std::size_t i = 0; i < came_to.played; ++i) {
-    const operation& one = of.operations[i];
+    operation one = of.operations[i];
     const std::optional<status>& answer = came_to.answers[i];
+    text.append(waits.before(i));
     if (did_nothing(one, answer)) continue;
+    if (one.what == act::begin_profile) recorded = one.block;
+    if (one.what == act::end_profile) one.block = recorded;
+    const stream name = one.on;
+    one.on = streams.named(name);
+    one.before = streams.named(one.before);
+    if (one.what == act::end_stream && answer == status::ok) streams.end(name);
     if (one.what == act::allocate) requested[one.block] = one.bytes;
     if (one.actor != actor) text.append(unsayable("actor", std::to_string(one.actor))).append("\n");
     actor = one.actor;

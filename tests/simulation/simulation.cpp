@@ -15,7 +15,8 @@ simulation_result run_plan(const plan& of) {
   const bool clean_so_far = one.violation().empty();
   if (clean_so_far) one.finish();
   return {one.violation(),    one.played(),       clean_so_far && !one.violation().empty(),
-          one.history_hash(), one.last_reading(), one.answers()};
+          one.history_hash(), one.last_reading(), one.answers(),
+          one.waits(),        one.promises_kept()};
 }
 
 }  // namespace arcalloc::testing

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plan.hpp"
+#include "player.hpp"
 
 namespace arcalloc::testing {
 
@@ -19,6 +20,8 @@ struct simulation_result {
   std::uint64_t history_hash = 0;  ///< over every answer, and every device call and its answer
   counters last{};                 ///< as last read
   std::vector<std::optional<status>> answers;  ///< to each operation played
+  std::vector<stream_wait> waits;              ///< that the operations needed
+  std::uint64_t promises_kept = 0;             ///< requests in windows that a verified profile had promised
 };
 
 /// Plays a plan, on the calling thread where it has one actor, else on a thread for each.
