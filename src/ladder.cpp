@@ -25,10 +25,7 @@ status pool::climb(lock& guard, thread_record& self, const request& asked, block
   };
   const auto answered_by_driver = [&](std::uint64_t* rung) {
     if (rung != nullptr) ++*rung;
-    if (!one_thread()) {
-      const claimed all(*this);
-      sample(all);
-    }
+    sample_beside_others();
     if (!bypassing) return answered(tally_.misses);
     ++(enabled_ ? tally_.bypassed_phase : tally_.bypassed_disabled);
     return answered(tally_.bypassed);
@@ -71,9 +68,9 @@ status pool::climb(lock& guard, thread_record& self, const request& asked, block
     // 7 wait for as few pending or busy blocks as will do, and search again
     if (!bypassing && (out = after_waiting(guard, self, asked)) != nullptr) return answered(tally_.wait_hits);
     // 8 drain, and ask a last time
-    // A free that failed left its segment stuck and counted; the rest may do.
-    (void)give_back(guard, 0, when_busy::wait, may_put_off::no);
-    await_departures(guard);  // what other threads are giving back is room, too
+    (void)give_back(guard, 0, when_busy::wait,
+                    may_put_off::no);  // where a free fails its segment is stuck; the rest may do
+    await_departures(guard);           // what other threads are giving back is room, too
     refused = grow(guard, self, as_tight(asked, tight) ? tight : asked, out);
     if (refused == status::ok) return answered_by_driver(&tally_.drain_retries);
   }

@@ -158,6 +158,7 @@ class pool : private record_home {
   void read(const claimed& all, counters& out) noexcept;
   void fill(const claimed& all, counters& out) noexcept;
   void sample(const claimed& all) noexcept;
+  void sample_beside_others() noexcept;
   void restart_marks(const claimed& all) noexcept;
   [[nodiscard]] std::uint64_t idle_classes(const claimed& all) noexcept;
   [[nodiscard]] std::uint64_t largest_idle(const claimed& all) noexcept;

@@ -41,7 +41,6 @@ status pool::prewarm(const profile& wanted, profile* missing) noexcept {
 
 status pool::verify(const profile& wanted, profile* missing) noexcept {
   lock guard(mutex_);
-  if (capturing()) return status::invalid_argument;
   const one_change call(*this);
   return fill(guard, wanted, may_grow::no, missing);
 }
@@ -73,8 +72,8 @@ block_record* pool::hold(lock& guard, thread_record& self, const request& asked,
 
 status pool::fill(lock& guard, const profile& wanted, may_grow grows, profile* missing) noexcept {
   thread_record* const own = own_record();
-  thread_record& self = own != nullptr ? *own : common_;
-  tick(self);
+  thread_record& mine = own != nullptr ? *own : common_;
+  tick(mine);
   if (missing != nullptr) missing->clear();
   status outcome = status::ok;
   block_record* held = nullptr;  // chained through next_idle
@@ -88,6 +87,7 @@ status pool::fill(lock& guard, const profile& wanted, may_grow grows, profile* m
       continue;
     }
     const request asked = classify(entry.bytes, identity_of(entry.on));
+    thread_record& self = pins_.window_of(asked.on) != nullptr ? common_ : mine;
     status refused = status::capture_miss;  // unless the device or a bound has something to say
     std::uint64_t left = entry.blocks;
     for (; left > 0; --left) {
@@ -109,12 +109,9 @@ status pool::fill(lock& guard, const profile& wanted, may_grow grows, profile* m
       put_back(*piece, nullptr, leaving);
     }
   }
-  if (beyond_lease_ || !covered(self)) obey_cached_max(guard);
+  if (beyond_lease_ || !covered(mine)) obey_cached_max(guard);
   if (!leaving.empty()) (void)send_off(guard, leaving, because::asked);
-  if (!one_thread()) {
-    const claimed all(*this);
-    sample(all);  // not while they were held: nobody has requested them
-  }
+  sample_beside_others();  // not while they were held: nobody has requested them
   if (grows == may_grow::no && outcome == status::capture_miss) {
     const std::uint64_t idle = sum(&thread_stats::idle_bytes);
     const bool fits = short_bytes <= budget_.capacity_bytes() - budget_.reserved_bytes() &&

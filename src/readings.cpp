@@ -60,6 +60,12 @@ void pool::sample(const claimed&) noexcept {
   }
 }
 
+void pool::sample_beside_others() noexcept {
+  if (one_thread()) return;  // its marks know
+  const claimed all(*this);
+  sample(all);
+}
+
 void pool::restart_marks(const claimed&) noexcept {
   for (thread_record* at = records_.front(); at != nullptr; at = records_list::next(at)) at->stats.restart_marks();
 }

@@ -163,10 +163,7 @@ status pool::send_off(lock& guard, departures& leaving, because why) noexcept {
     all_.remove(home);
     source_.discard(*home);
   }
-  if (!one_thread()) {
-    const claimed all(*this);
-    sample(all);
-  }
+  sample_beside_others();
   return worst;
 }
 

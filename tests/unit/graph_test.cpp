@@ -231,5 +231,78 @@ TEST(pool_group, of_streams_whose_work_is_unfinished_waits_for_nobody) {
   at.check();
 }
 
+/// What a window of the group on `from` left, handed to one on `to`.
+block lent_block(capturing_engine& at, stream from, stream to) {
+  at.begin(from, in_group(5));
+  const block first = at.get(1000, from);
+  at.put(first);
+  (void)at.end(from);
+  at.begin(to, in_group(5));
+  const block again = at.get(1000, to);
+  EXPECT_EQ(again.data(), first.data());
+  return again;
+}
+
+TEST(pool_group, lends_a_block_of_another_stream_whose_work_there_is_waited_for) {
+  capturing_engine at;
+  const block lent = lent_block(at, s2, s1);
+  at.abort(s1);
+  at.let_go(graph_id{1});
+  at.device.busy(s1);
+  at.device.use(s1, lent.data(), 1000);
+  at.put(lent);
+  EXPECT_EQ(at.now().pending_bytes, 1024U);
+  EXPECT_NE(at.get(1000, s2).data(), lent.data());
+  at.check();
+  at.device.finish(s1);
+  EXPECT_EQ(at.memory->drain(), status::ok);
+  EXPECT_EQ(at.now().pending_bytes, 0U);
+  at.check();
+}
+
+TEST(pool_group, lends_a_block_that_freed_in_the_window_is_pending_nowhere) {
+  capturing_engine at;
+  const block lent = lent_block(at, s2, s1);
+  at.put(lent);
+  EXPECT_EQ(at.now().pinned_bytes, 1024U);
+  EXPECT_EQ(at.now().pending_bytes, 0U);
+  EXPECT_EQ(at.now().driver_events, 0U);
+  (void)at.end(s1);
+  at.check();
+}
+
+TEST(pool_group, lends_a_block_that_its_own_stream_in_the_same_window_does_not_get) {
+  capturing_engine at;
+  const block lent = lent_block(at, s2, s1);
+  at.put(lent);
+  EXPECT_EQ(at.memory->join_capture(s2, s1), status::ok);
+  at.device.wait(s2, s1);
+  at.device.use(s1, at.get(1000, s1).data(), 1000);
+  EXPECT_NE(at.get(1000, s2).data(), lent.data()) << "s1 used it since s2 joined, for all that is known";
+  (void)at.end(s1);
+  at.check();
+}
+
+TEST(pool_group, lends_a_block_that_a_profile_counts_where_it_was_requested) {
+  capturing_engine at;
+  at.begin(s2, in_group(5));
+  at.put(at.get(1000, s2));
+  (void)at.end(s2);
+  EXPECT_EQ(at.memory->begin_profile(), status::ok);
+  const block own = at.get(1000, s2);
+  at.begin(s1, in_group(5));
+  for (int i = 0; i < 3; ++i) at.put(at.get(1000, s1));
+  const block second = at.get(1000, s2);
+  (void)at.end(s1);
+  profile seen;
+  EXPECT_EQ(at.memory->end_profile(seen), status::ok);
+  ASSERT_EQ(seen.entries().size(), 2U);
+  EXPECT_EQ(seen.entries()[0].blocks, 2U) << "on s2";
+  EXPECT_EQ(seen.entries()[1].blocks, 1U) << "on s1";
+  at.put(own);
+  at.put(second);
+  at.check();
+}
+
 }  // namespace
 }  // namespace arcalloc
