@@ -164,6 +164,7 @@ void pool::unpin(graph& gone, bool replayed, departures& leaving) noexcept {
       if (has_work && on != home) ARCALLOC_ASSERT(pending_.note(piece, on));
     };
     used_on(own);
+    if (piece.profiled() && own != home) demand_.note_moved(piece.address, own);
     for (const graph_stream* ran = gone.streams; replayed && ran != nullptr; ran = ran->next) used_on(ran->on);
     if (!idle) return;  // comes back when it is freed, or when its uses have passed
     if (piece.noted()) {

@@ -30,6 +30,10 @@ bool demand::stop(profile& out) noexcept {
     give_back(spare_, &seen::next, *at);
   }
   last_ = nullptr;
+  while (moved* const at = moved_) {
+    moved_ = at->next;
+    give_back(spare_moved_, &moved::next, *at);
+  }
   std::fill(buckets_, buckets_ + bucket_count, nullptr);
   return complete_;
 }
@@ -58,6 +62,28 @@ void demand::note_back(stream on, std::uint64_t class_bytes) noexcept {
   // A block whose stream has ended meanwhile is counted as out until the end: the count errs upwards.
   seen* const at = find(on, class_bytes);
   if (at != nullptr && at->out > 0) --at->out;
+}
+
+void demand::note_moved(const void* address, stream on) noexcept {
+  moved* const fresh = take_spare(spare_moved_, &moved::next, memory_);
+  if (fresh == nullptr) {
+    complete_ = false;
+    return;
+  }
+  *fresh = {address, on, moved_};
+  moved_ = fresh;
+}
+
+stream demand::noted_on(const void* address, stream own) noexcept {
+  for (moved** at = &moved_; *at != nullptr; at = &(*at)->next) {
+    if ((*at)->address != address) continue;
+    moved& found = **at;
+    const stream on = found.on;
+    *at = found.next;
+    give_back(spare_moved_, &moved::next, found);
+    return on;
+  }
+  return own;
 }
 
 }  // namespace arcalloc::detail

@@ -25,6 +25,11 @@ class demand {
   [[nodiscard]] bool note_out(stream on, std::uint64_t class_bytes) noexcept;
   void note_back(stream on, std::uint64_t class_bytes) noexcept;
 
+  /// The block was noted on `on`, and its own stream will be said to be another when it comes back.
+  void note_moved(const void* address, stream on) noexcept;
+  /// What it was noted on: `own`, unless it was moved; that is forgotten then.
+  [[nodiscard]] stream noted_on(const void* address, stream own) noexcept;
+
  private:
   struct seen {
     stream on = default_stream;
@@ -33,6 +38,11 @@ class demand {
     std::uint64_t most = 0;
     seen* next_in_bucket = nullptr;
     seen* next = nullptr;
+  };
+  struct moved {
+    const void* address = nullptr;
+    stream on = default_stream;
+    moved* next = nullptr;
   };
   static constexpr std::uint32_t bucket_count = 256;
 
@@ -44,6 +54,8 @@ class demand {
   seen* first_ = nullptr;
   seen* last_ = nullptr;
   seen* spare_ = nullptr;  // chained through next
+  moved* moved_ = nullptr;
+  moved* spare_moved_ = nullptr;
   bool recording_ = false;
   bool complete_ = true;
 };

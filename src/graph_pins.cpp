@@ -189,9 +189,13 @@ void graph_pins::count_out(pinned_block& block) noexcept {
   block.freed_by = nullptr;
 }
 
-block_record* graph_pins::take(pinned_block& block, stream on) noexcept {
+block_record* graph_pins::take(pinned_block& block, const graph& window, stream on) noexcept {
   unfile(block);
   count_out(block);
+  for (const pin* at = block.pins; at != nullptr; at = at->next_of_block) {
+    // Another open window of the group used it on some stream of its own: it must not come back there on a third one.
+    if (at->of != &window && at->of->open) block.crossed_in = era_;
+  }
   if (block.on != on) block.stamp = 0;  // what it did elsewhere has finished
   block.on = on;
   return block.piece;

@@ -152,7 +152,7 @@ class graph_pins {
   void unfile(pinned_block& block) noexcept;
   void drop(pinned_block& block) noexcept;
   void count_out(pinned_block& block) noexcept;
-  [[nodiscard]] block_record* take(pinned_block& block, stream on) noexcept;
+  [[nodiscard]] block_record* take(pinned_block& block, const graph& window, stream on) noexcept;
   void unpin(pin& gone) noexcept;
   void retire(graph& gone) noexcept;
   [[nodiscard]] static bool is_in(const graph& window, stream on) noexcept;
@@ -189,7 +189,7 @@ template <class MayCross>
 block_record* graph_pins::take_exact(const graph& window, stream on, std::uint64_t class_bytes,
                                      std::uint64_t block_bytes, MayCross may_cross) noexcept {
   for (pinned_block* at = window.group->idle[list_of(block_bytes)].front(); at != nullptr; at = fit::next(at)) {
-    if (class_of(*at->piece) == class_bytes && may_take(*at, window, on, may_cross)) return take(*at, on);
+    if (class_of(*at->piece) == class_bytes && may_take(*at, window, on, may_cross)) return take(*at, window, on);
   }
   return nullptr;
 }
@@ -204,7 +204,7 @@ block_record* graph_pins::take_fitting(const graph& window, stream on, std::uint
       if (size < least || size > most || (best != nullptr && best->piece->home->block_bytes <= size)) continue;
       if (may_take(*at, window, on, may_cross)) best = at;
     }
-    if (best != nullptr) return take(*best, on);
+    if (best != nullptr) return take(*best, window, on);
   }
   return nullptr;
 }

@@ -74,7 +74,6 @@ status pool::climb(lock& guard, thread_record& self, const request& asked, block
     refused = grow(guard, self, as_tight(asked, tight) ? tight : asked, out);
     if (refused == status::ok) return answered_by_driver(&tally_.drain_retries);
   }
-
   // 9 refuse, with a record
   record_failure(guard, asked, refused);
   return refused;

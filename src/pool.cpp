@@ -324,7 +324,7 @@ status pool::recycle(block_record* piece, const free_order& order) noexcept {
     } else {
       take_in(self, *found, window, leaving);
     }
-    if (profiled) demand_.note_back(own_stream, classes_.rounded(requested));
+    if (profiled) demand_.note_back(demand_.noted_on(order.address, own_stream), classes_.rounded(requested));
   }
   if (beyond_lease_) obey_cached_max(guard);
   // The block is taken, whatever the driver says to its segment: that is stuck then, and counted.

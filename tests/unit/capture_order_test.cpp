@@ -70,6 +70,41 @@ TEST(pool_group, a_block_taken_for_one_stream_of_a_window_is_not_handed_to_anoth
   at.check();
 }
 
+TEST(pool_group, a_block_that_two_open_windows_used_is_handed_to_no_third_stream) {
+  capturing_engine at;
+  at.begin(s1, in_group(5));
+  at.device.wait(s2, s1);
+  EXPECT_EQ(at.memory->join_capture(s2, s1), status::ok);
+  at.begin(s3, in_group(5));
+  at.put(at.get(mib, s2));
+  at.put(at.get(mib, s3));
+  EXPECT_EQ(at.now().pinned_bytes, mib) << "the second window had what the first left";
+  (void)at.get(mib, s1);
+  at.check();
+  at.abort(s3);
+  at.abort(s1);
+}
+
+TEST(profile, counts_a_block_that_changed_streams_where_it_was_requested) {
+  capturing_engine at;
+  const void* first = nullptr;
+  const graph_id made = filled(at, first);
+  EXPECT_EQ(at.memory->begin_profile(), status::ok);
+  at.begin(s2, in_group(5));
+  const block taken = at.get(mib, s2);
+  ASSERT_EQ(taken.data(), first);
+  at.let_go(made);
+  at.abort(s2);
+  at.put(taken);
+  at.put(at.get(mib, s2));
+  profile seen;
+  EXPECT_EQ(at.memory->end_profile(seen), status::ok);
+  ASSERT_EQ(seen.entries().size(), 1U);
+  EXPECT_EQ(seen.entries()[0].on, s2);
+  EXPECT_EQ(seen.entries()[0].blocks, 1U);
+  at.check();
+}
+
 TEST(capture, remembers_what_its_stream_did_to_a_block_before) {
   for (const bool freed_inside : {true, false}) {
     capturing_engine at;
