@@ -145,7 +145,8 @@ void capture_drawer::draw_burst(const operation& first, const std::function<std:
   made.push_back(of(act::end_profile, actor, on));
   made.push_back(of(act::begin_profile, actor, on, first.block));
   std::vector<std::uint64_t> sizes(1 + below(6));
-  for (std::uint64_t& bytes : sizes) bytes = draw_size();
+  const bool one_size = one_in(2);
+  for (std::uint64_t& bytes : sizes) bytes = one_size && &bytes != sizes.data() ? sizes.front() : draw_size();
   const auto ask_and_free = [&] {
     std::vector<std::uint32_t> out;
     for (const std::uint64_t bytes : sizes) {

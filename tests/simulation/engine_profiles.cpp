@@ -65,6 +65,7 @@ const profile* engine_profiles::find(std::uint32_t number) const {
 void engine_profiles::verified(std::uint32_t number) {
   promised_ = number;
   window_.reset();
+  reached_ = nullptr;
   out_.clear();
   out_as_.clear();
 }
@@ -80,10 +81,12 @@ bool engine_profiles::must_hit(std::uint32_t block, stream on, std::uint64_t byt
   const recorded_profile& of = profiles_.at(*promised_);
   const profile_entry* const entry =
       window_ == on && of.asked.contains({on, bytes}) ? entry_of(of.said, on, bytes) : nullptr;
-  if (entry == nullptr || out_[{on, entry->bytes}] == entry->blocks) {
+  // In the order of the entries, which lie in one array.
+  if (entry == nullptr || entry < reached_ || out_[{on, entry->bytes}] == entry->blocks) {
     void_promise();
     return false;
   }
+  reached_ = entry;
   ++out_[{on, entry->bytes}];
   out_as_[block] = {on, entry->bytes};
   return true;
@@ -92,7 +95,8 @@ bool engine_profiles::must_hit(std::uint32_t block, stream on, std::uint64_t byt
 void engine_profiles::freed(std::uint32_t block) {
   if (!promised_) return;
   const auto found = out_as_.find(block);
-  if (found == out_as_.end()) return void_promise();
+  const bool one_class = profiles_.at(*promised_).said.entries().size() == 1;
+  if (found == out_as_.end() || !one_class) return void_promise();
   --out_[found->second];
   out_as_.erase(found);
 }

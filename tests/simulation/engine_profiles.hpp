@@ -18,7 +18,9 @@ namespace arcalloc::testing {
 /// and what a verified one promises.
 ///
 /// A promise begins where verify says ok with no window open. It is that of a window on one stream which asks for no
-/// more than was recorded there: all of it hits. Whatever else is done in between voids it.
+/// more than was recorded there: all of it hits. Whatever else is done in between voids it. Classes share segments, and
+/// how well they fit in follows from their order: a profile of several promises for the order of its entries, before
+/// anything is freed.
 /// Concurrency: none; whoever plays. Cost: the requests recorded.
 class engine_profiles {
  public:
@@ -72,6 +74,7 @@ class engine_profiles {
   std::optional<std::uint32_t> prewarmed_;
   std::optional<std::uint32_t> promised_;
   std::optional<stream> window_;
+  const profile_entry* reached_ = nullptr;    ///< the entry that the last promised request was for
   std::map<class_on, std::uint64_t> out_;     ///< of the promise
   std::map<std::uint32_t, class_on> out_as_;  ///< by block
 };
