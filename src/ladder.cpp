@@ -79,10 +79,14 @@ status pool::climb(lock& guard, thread_record& self, const request& asked, block
   return refused;
 }
 
-block_record* pool::hand_out(thread_record& self, stream_cache& cache, const request& asked) noexcept {
+block_record* pool::hand_out(thread_record& self, stream_cache& cache, const request& asked,
+                             may_rebuild rebuilds) noexcept {
   run* from = cache.ready(asked.class_index);
   if (from == nullptr) {
-    if (!cache.refill(asked.class_index, asked.class_bytes, records_of_blocks_)) return nullptr;
+    if (!cache.refill(asked.class_index, asked.class_bytes, records_of_blocks_) &&
+        (rebuilds == may_rebuild::no || !cache.rebuild(asked.class_index, asked.class_bytes, records_of_blocks_))) {
+      return nullptr;
+    }
     from = cache.ready(asked.class_index);
   }
   self.stats.add(asked.bytes, from->block_bytes);
@@ -101,27 +105,35 @@ block_record* pool::hand_out(thread_record& self, segment& single, const request
   return &piece;
 }
 
-block_record* pool::from_stream_cache(thread_record& self, const request& asked) noexcept {
+block_record* pool::from_stream_cache(thread_record& self, const request& asked, may_rebuild rebuilds) noexcept {
   if (asked.use != segment_use::shared) return nullptr;
   stream_cache* const cache = self.find(asked.on);
-  return cache == nullptr ? nullptr : hand_out(self, *cache, asked);
+  return cache == nullptr ? nullptr : hand_out(self, *cache, asked, rebuilds);
+}
+
+block_record* pool::from_dedicated(thread_record& self, const request& asked) noexcept {
+  segment* const single = dedicated_.find(asked.on, asked.class_bytes);
+  if (single == nullptr) return nullptr;
+  dedicated_.remove(*single);
+  common_.stats.idle_bytes -= single->bytes;
+  return hand_out(self, *single, asked);
 }
 
 block_record* pool::from_pool(thread_record& self, const request& asked) noexcept {
-  if (segment* const single = dedicated_.find(asked.on, asked.class_bytes); single != nullptr) {
-    dedicated_.remove(*single);
-    common_.stats.idle_bytes -= single->bytes;
-    return hand_out(self, *single, asked);
-  }
   if (asked.use != segment_use::shared || !adopt(self, asked)) return nullptr;
-  return from_stream_cache(self, asked);
+  return from_stream_cache(self, asked, may_rebuild::yes);
 }
 
 block_record* pool::search(thread_record& self, const request& asked, std::uint64_t*& rung) noexcept {
   // A window opened while this waited: what its stream has stays together.
   if (&self != &common_ && pins_.window_of(asked.on) != nullptr) return nullptr;
+  // What is ready for the class first, wherever it is: only then what is ready for others is taken apart.
   rung = &tally_.stream_cache_hits;
-  if (block_record* const own = from_stream_cache(self, asked); own != nullptr) return own;
+  if (block_record* const own = from_stream_cache(self, asked, may_rebuild::no); own != nullptr) return own;
+  rung = &tally_.pool_hits;
+  if (block_record* const single = from_dedicated(self, asked); single != nullptr) return single;
+  rung = &tally_.stream_cache_hits;
+  if (block_record* const own = from_stream_cache(self, asked, may_rebuild::yes); own != nullptr) return own;
   rung = &tally_.pool_hits;
   return from_pool(self, asked);
 }
@@ -147,7 +159,7 @@ block_record* pool::from_other_stream(thread_record& self, const request& asked)
     return hand_out(self, *single, asked);
   }
   if (asked.use != segment_use::shared || !adopt_across(all, self, asked)) return nullptr;
-  return from_stream_cache(self, asked);
+  return from_stream_cache(self, asked, may_rebuild::yes);
 }
 
 bool pool::adopt_across(const claimed& all, thread_record& self, const request& asked) noexcept {
@@ -310,7 +322,7 @@ status pool::grow(lock& guard, thread_record& self, const request& asked, block_
   if (shared) {
     fresh->idle_stamp = ++cache->owner().stamp;
     cache->take(*fresh);
-    out = hand_out(self, *cache, asked);
+    out = hand_out(self, *cache, asked, may_rebuild::yes);
   } else {
     fresh->class_bytes = asked.class_bytes;
     ++single_blocks_;

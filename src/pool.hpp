@@ -107,6 +107,7 @@ class pool : private record_home {
   using records_list = list<thread_record, &thread_record::in_pool>;
 
   enum class when_busy { wait, skip };        ///< idle segments whose last work is not known to have finished
+  enum class may_rebuild : bool { no, yes };  ///< take apart what is ready for other classes
   enum class may_put_off : bool { no, yes };  ///< to the end of a window: for whoever asked, not for one request
   enum class because { bound, asked };        ///< only what a bound drives out is an eviction
 
@@ -169,7 +170,9 @@ class pool : private record_home {
   [[nodiscard]] status climb(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept;
   [[nodiscard]] block_record* search_pins(graph& window, thread_record& self, const request& asked) noexcept;
   [[nodiscard]] block_record* from_larger(graph& window, thread_record& self, const request& asked) noexcept;
-  [[nodiscard]] block_record* from_stream_cache(thread_record& self, const request& asked) noexcept;
+  [[nodiscard]] block_record* from_stream_cache(thread_record& self, const request& asked,
+                                                may_rebuild rebuilds) noexcept;
+  [[nodiscard]] block_record* from_dedicated(thread_record& self, const request& asked) noexcept;
   [[nodiscard]] block_record* from_pool(thread_record& self, const request& asked) noexcept;
   [[nodiscard]] bool adopt(thread_record& self, const request& asked) noexcept;
   [[nodiscard]] block_record* search(thread_record& self, const request& asked, std::uint64_t*& rung) noexcept;
@@ -179,7 +182,8 @@ class pool : private record_home {
   [[nodiscard]] block_record* after_waiting(lock& guard, thread_record& self, const request& asked) noexcept;
   [[nodiscard]] noted_block* best_pending(const request& asked) noexcept;
   [[nodiscard]] const segment* best_busy(const claimed& all, const request& asked) noexcept;
-  [[nodiscard]] block_record* hand_out(thread_record& self, stream_cache& cache, const request& asked) noexcept;
+  [[nodiscard]] block_record* hand_out(thread_record& self, stream_cache& cache, const request& asked,
+                                       may_rebuild rebuilds) noexcept;
   [[nodiscard]] block_record* hand_out(thread_record& self, segment& single, const request& asked) noexcept;
   [[nodiscard]] status grow(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept;
   [[nodiscard]] std::uint64_t segment_bytes_for(segment_use use, std::uint64_t class_bytes) const noexcept;

@@ -109,7 +109,10 @@ bool stream_cache::refill(std::uint32_t class_index, std::uint64_t block_bytes, 
   for (segment* home = used_.front(); home != nullptr; home = segments::next(home)) {
     if (home->units_idle != 0 && carve(*home, class_index, block_bytes, records)) return true;
   }
-  if (rotate(bins_[class_index], true)) return true;
+  return rotate(bins_[class_index], true);
+}
+
+bool stream_cache::rebuild(std::uint32_t class_index, std::uint64_t block_bytes, record_store& records) noexcept {
   for (segment* home = used_.front(); home != nullptr; home = segments::next(home)) {
     if (!may_enter(*home, block_bytes)) continue;
     dissolve_unused(*home, records);

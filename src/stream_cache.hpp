@@ -54,9 +54,12 @@ class stream_cache {
   }
 
   /// Makes the class ready without asking anybody: another run in a partly used segment, else a new
-  /// run where one has room, else where its unused runs of other classes leave room, else in an idle
-  /// segment. False when nothing here will do. Pool's mutex.
+  /// run where one has room, else a run in an idle segment. False when nothing here will do. Pool's mutex.
   [[nodiscard]] bool refill(std::uint32_t class_index, std::uint64_t block_bytes, record_store& records) noexcept;
+
+  /// The same where that did not help: unused runs of other classes make room in a partly used segment, else in an
+  /// idle one. What these classes had ready is gone then, so this comes after all that is ready elsewhere.
+  [[nodiscard]] bool rebuild(std::uint32_t class_index, std::uint64_t block_bytes, record_store& records) noexcept;
 
   /// Makes a shared segment ours, with the idle blocks in it. Pool's mutex.
   void take(segment& home) noexcept;
