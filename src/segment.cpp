@@ -62,6 +62,7 @@ bool may_enter(const segment& home, std::uint64_t block_bytes) noexcept {
 }
 
 std::uint32_t find_span(std::uint64_t units_idle, std::uint32_t units) noexcept {
+  if (units > segment_units) return segment_units;  // a block larger than the segment
   // Afterwards a bit is set where `units` set bits begin: halve the remaining length at each turn.
   std::uint64_t starts = units_idle;
   for (std::uint32_t have = 1; have < units && starts != 0;) {

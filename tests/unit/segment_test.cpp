@@ -33,6 +33,8 @@ TEST(find_span, finds_the_first_span_or_none) {
   EXPECT_EQ(find_span(0b1011'1000, 4), segment_units);
   EXPECT_EQ(find_span(std::uint64_t{0b111} << 61, 3), 61U);
   EXPECT_EQ(find_span(~std::uint64_t{0} << 1, 64), segment_units);
+  EXPECT_EQ(find_span(~std::uint64_t{0}, 65), segment_units);
+  EXPECT_EQ(find_span(~std::uint64_t{0}, 128), segment_units);
   for (std::uint32_t units = 1; units <= segment_units; ++units) {
     const std::uint64_t span = (~std::uint64_t{0} >> (segment_units - units)) << (segment_units - units);
     EXPECT_EQ(find_span(span, units), segment_units - units);
