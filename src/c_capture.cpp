@@ -13,7 +13,6 @@
 
 using arcalloc::graph_id;
 using arcalloc::profile;
-using arcalloc::profile_entry;
 using arcalloc::profile_error;
 using arcalloc::status;
 using arcalloc::stream;
