@@ -113,7 +113,6 @@ status pool::abort_capture(stream on) noexcept {
   }
   departures leaving;
   unpin(*window, false, leaving);
-  put_off_.eviction = put_off_.eviction || beyond_lease_;
   while (segment* const home = leaving.front()) {
     leaving.remove(home);
     put_off_.leaving.push_back(home);
@@ -200,10 +199,7 @@ block_record* pool::from_larger(graph& window, thread_record& self, const reques
     return piece;
   }
   segment* const larger = grouped ? dedicated_.find_fitting(asked.on, asked.bytes) : nullptr;
-  if (larger == nullptr) return nullptr;
-  dedicated_.remove(*larger);
-  common_.stats.idle_bytes -= larger->bytes;
-  return hand_out(self, *larger, asked);
+  return larger == nullptr ? nullptr : take_out(self, *larger, asked);
 }
 
 void pool::note_capture_miss(const request& asked) noexcept {
@@ -241,7 +237,7 @@ void pool::do_what_was_put_off(lock& guard) noexcept {
     (void)give_back(guard, now.trim_target, when_busy::skip);
   }
   if (now.eviction || beyond_lease_) obey_cached_max(guard);
-  if (!now.leaving.empty()) (void)send_off(guard, now.leaving, because::asked);
+  (void)send_off(guard, now.leaving, because::asked);
 }
 
 }  // namespace arcalloc::detail

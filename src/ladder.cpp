@@ -10,8 +10,8 @@ namespace arcalloc::detail {
 
 status pool::climb(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept {
   const bool bypassing = asked.use == segment_use::bypass;
-  graph* const window =
-      pins_.window_of(asked.on);  // then what is handed out is pinned, and only rungs 1, 2 and 5 are open
+  // In a window what is handed out is pinned, and only rungs 1, 2 and 5 are open.
+  graph* const window = pins_.window_of(asked.on);
   const auto answered = [&](std::uint64_t& rung) {
     ++rung;
     ++tally_.requests;
@@ -113,10 +113,13 @@ block_record* pool::from_stream_cache(thread_record& self, const request& asked,
 
 block_record* pool::from_dedicated(thread_record& self, const request& asked) noexcept {
   segment* const single = dedicated_.find(asked.on, asked.class_bytes);
-  if (single == nullptr) return nullptr;
-  dedicated_.remove(*single);
-  common_.stats.idle_bytes -= single->bytes;
-  return hand_out(self, *single, asked);
+  return single == nullptr ? nullptr : take_out(self, *single, asked);
+}
+
+block_record* pool::take_out(thread_record& self, segment& single, const request& asked) noexcept {
+  dedicated_.remove(single);
+  common_.stats.idle_bytes -= single.bytes;
+  return hand_out(self, single, asked);
 }
 
 block_record* pool::from_pool(thread_record& self, const request& asked) noexcept {
@@ -153,10 +156,8 @@ block_record* pool::from_other_stream(thread_record& self, const request& asked)
   for (segment* single = dedicated_.first_of(asked.class_bytes); single != nullptr;
        single = dedicated_bins::next_of(*single)) {
     if (single->on == asked.on || !work_finished(all, *single)) continue;
-    dedicated_.remove(*single);
-    common_.stats.idle_bytes -= single->bytes;
     single->on = asked.on;
-    return hand_out(self, *single, asked);
+    return take_out(self, *single, asked);
   }
   if (asked.use != segment_use::shared || !adopt_across(all, self, asked)) return nullptr;
   return from_stream_cache(self, asked, may_rebuild::yes);

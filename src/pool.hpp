@@ -41,11 +41,13 @@ struct free_order {
 ///
 /// Called by the allocator when a stream cache cannot answer; calls stream caches, the budget, the
 /// table and, without its mutex, the segment source. The ladder is in ladder.cpp, giving memory back
-/// in trim.cpp, capture windows in
-/// capture.cpp, profiles in prewarm.cpp, streams that end in ended_streams.cpp, readings of the counters in
-/// readings.cpp. Concurrency: any thread. One mutex guards all of it and is never held across a driver call. Under the
-/// mutex the calling thread's own record may be touched as it is; any other only through `claimed`. Equations:
-/// budget.reserved = bytes of all segments in `all_`; each of them is idle, used, or leaving.
+/// in trim.cpp, capture windows in capture.cpp, profiles in prewarm.cpp, streams that end in ended_streams.cpp,
+/// readings of the counters in readings.cpp.
+///
+/// Concurrency: any thread. One mutex guards all of it and is never held across a driver call. Under
+/// the mutex the calling thread's own record may be touched as it is; any other only through `claimed`.
+///
+/// Equations: budget.reserved = bytes of all segments in `all_`; each of them is idle, used, or leaving.
 class pool : private record_home {
  public:
   using lock = std::unique_lock<std::mutex>;
@@ -172,6 +174,7 @@ class pool : private record_home {
   [[nodiscard]] block_record* from_larger(graph& window, thread_record& self, const request& asked) noexcept;
   [[nodiscard]] block_record* from_stream_cache(thread_record& self, const request& asked,
                                                 may_rebuild rebuilds) noexcept;
+  [[nodiscard]] block_record* take_out(thread_record& self, segment& single, const request& asked) noexcept;
   [[nodiscard]] block_record* from_dedicated(thread_record& self, const request& asked) noexcept;
   [[nodiscard]] block_record* from_pool(thread_record& self, const request& asked) noexcept;
   [[nodiscard]] bool adopt(thread_record& self, const request& asked) noexcept;

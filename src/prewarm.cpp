@@ -110,7 +110,7 @@ status pool::fill(lock& guard, const profile& wanted, may_grow grows, profile* m
     }
   }
   if (beyond_lease_ || !covered(mine)) obey_cached_max(guard);
-  if (!leaving.empty()) (void)send_off(guard, leaving, because::asked);
+  (void)send_off(guard, leaving, because::asked);
   sample_beside_others();  // not while they were held: nobody has requested them
   if (grows == may_grow::no && outcome == status::capture_miss) {
     const std::uint64_t idle = sum(&thread_stats::idle_bytes);

@@ -49,7 +49,7 @@ void pool::obey_cached_max(lock& guard) noexcept {
     level_leases(all);
   }
   // A driver free that fails here is counted and its segment is stuck: no caller waits for the answer.
-  if (!leaving.empty()) (void)send_off(guard, leaving, because::bound);
+  (void)send_off(guard, leaving, because::bound);
 }
 
 bool pool::work_finished(const claimed& all, const segment& home) noexcept {
