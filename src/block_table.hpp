@@ -8,7 +8,7 @@
 namespace arcalloc::detail {
 
 /// Address -> segment, for frees by pointer: an open-addressed hash of 2 MiB units for shared
-/// segments and of base addresses for those of one block.
+/// segments and of base addresses for those of one block. Neighbouring units have neighbouring slots.
 ///
 /// Written by the pool, under its mutex, when a segment comes or goes; read by anybody, without a
 /// lock, on every free by pointer. A reader that holds a live block's address always finds it: its
@@ -18,7 +18,7 @@ namespace arcalloc::detail {
 /// Cost: one or two probes; a write costs one probe per 2 MiB.
 class block_table {
  public:
-  block_table() noexcept = default;
+  block_table() noexcept;
   ~block_table();
   block_table(const block_table&) = delete;
   block_table& operator=(const block_table&) = delete;
@@ -33,12 +33,24 @@ class block_table {
   /// The segment that holds a block starting at `address`, or null.
   [[nodiscard]] segment* find(const void* address) const noexcept;
 
+  /// The segment whose entry is the first that is looked at for `address`; no_segment where there is none. The
+  /// caller sees whether it is the right one, by whose it is and whether the address lies in it.
+  [[nodiscard]] segment& first_for(const void* address) const noexcept {
+    const std::uint64_t unit = reinterpret_cast<std::uint64_t>(address) >> unit_shift;
+    return *current_.load(std::memory_order_acquire)->at(unit).home.load(std::memory_order_acquire);
+  }
+
  private:
+  static constexpr std::uint32_t unit_shift = 21;  // 2 MiB: the smallest shared segment
+
+  /// Odd and above 1; the keys of base addresses are even.
+  [[nodiscard]] static std::uint64_t unit_key(std::uint64_t unit) noexcept { return 2 * unit + 3; }
+
   struct entry {
-    std::atomic<std::uint64_t> key;  ///< 0: never used; 1: removed
-    std::atomic<std::uint64_t> begin;
-    std::atomic<std::uint64_t> end;
-    std::atomic<segment*> home;
+    std::atomic<std::uint64_t> key{0};  ///< 0: never used; 1: removed
+    std::atomic<std::uint64_t> begin{0};
+    std::atomic<std::uint64_t> end{0};
+    std::atomic<segment*> home{&no_segment};
   };
   struct alignas(entry) table {
     table* older;
@@ -51,13 +63,17 @@ class block_table {
     }
   };
 
+  struct empty_table;
+  static empty_table nothing;  ///< what a block table looks in before its first segment
+
   template <class Visit>
   static void for_each_key(const segment& home, Visit visit) noexcept;
+  [[nodiscard]] static std::uint64_t slot_of(std::uint64_t key) noexcept;
   [[nodiscard]] static segment* probe(const table& in, std::uint64_t key, std::uint64_t address) noexcept;
   void place(table& in, std::uint64_t key, segment& home) noexcept;
   [[nodiscard]] bool grow(std::uint64_t entries_wanted) noexcept;
 
-  std::atomic<table*> current_{nullptr};
+  std::atomic<table*> current_;
   std::uint64_t filled_ = 0;  ///< entries that are not 0: live and removed
   std::uint64_t live_ = 0;
 };

@@ -13,6 +13,7 @@
 #include "c_objects.hpp"
 #include "c_options.hpp"
 #include "c_struct.hpp"
+#include "hit_path.hpp"
 
 using arcalloc::allocator;
 using arcalloc::block;
@@ -64,6 +65,10 @@ arcalloc_status with_block(const arcalloc_allocator* self, const arcalloc_block&
       break;
   }
   return as_c(then(*self->core, std::bit_cast<block>(piece)));
+}
+
+arcalloc::detail::block_record& record_of(const arcalloc_block& piece) noexcept {
+  return *static_cast<arcalloc::detail::block_record*>(piece.record);
 }
 
 void pass_on_line(void* context, const char* line) noexcept {
@@ -150,6 +155,7 @@ arcalloc_status arcalloc_create(arcalloc_device* device, const arcalloc_options*
     arcalloc::detail::unmake(self);
     return as_c(outcome);
   }
+  self->way = arcalloc::detail::door_of(*self->core);
   device->allocators.fetch_add(1, std::memory_order_relaxed);
   *out = self;
   return ARCALLOC_OK;
@@ -171,20 +177,26 @@ arcalloc_device* arcalloc_device_of(const arcalloc_allocator* self) noexcept {
 arcalloc_status arcalloc_allocate(arcalloc_allocator* self, std::size_t bytes, arcalloc_stream on,
                                   arcalloc_block* out) noexcept {
   if (out == nullptr) return ARCALLOC_INVALID_ARGUMENT;
-  *out = arcalloc_block{};
-  if (self == nullptr) return ARCALLOC_INVALID_ARGUMENT;
-  block piece;
-  const status outcome = self->core->allocate(bytes, stream{on}, piece);
-  *out = std::bit_cast<arcalloc_block>(piece);
-  return as_c(outcome);
+  if (self == nullptr) {
+    *out = arcalloc_block{};
+    return ARCALLOC_INVALID_ARGUMENT;
+  }
+  return as_c(arcalloc::detail::allocate(self->way, bytes, stream{on}, out->address, out->record));
 }
 
 arcalloc_status arcalloc_deallocate(arcalloc_allocator* self, arcalloc_block piece) noexcept {
-  return with_block(self, piece, [](allocator& core, const block& whole) { return core.deallocate(whole); });
+  if (self == nullptr) return ARCALLOC_INVALID_ARGUMENT;
+  // A torn block is refused on the way: no record has a null address.
+  if (piece.record == nullptr) return piece.address == nullptr ? ARCALLOC_OK : ARCALLOC_UNKNOWN_POINTER;
+  return as_c(arcalloc::detail::free_by_handle(self->way, record_of(piece), piece.address,
+                                               arcalloc::detail::blocks_own_stream));
 }
 
 arcalloc_status arcalloc_deallocate_address(arcalloc_allocator* self, void* address) noexcept {
-  return self != nullptr ? as_c(self->core->deallocate(address)) : ARCALLOC_INVALID_ARGUMENT;
+  if (self == nullptr) return ARCALLOC_INVALID_ARGUMENT;
+  if (address == nullptr) return ARCALLOC_OK;
+  return as_c(arcalloc::detail::free_by_address(self->way, address, arcalloc::detail::any_bytes,
+                                                arcalloc::detail::blocks_own_stream));
 }
 
 arcalloc_status arcalloc_deallocate_address_sized(arcalloc_allocator* self, void* address, std::size_t bytes) noexcept {

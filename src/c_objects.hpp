@@ -36,6 +36,7 @@ struct arcalloc_device {
 
 /// An allocator, and the caller's sink that its reports are passed on to.
 struct arcalloc_allocator {
+  arcalloc::detail::door way{};  ///< core's
   arcalloc::allocator* core = nullptr;
   arcalloc_device* device = nullptr;
   arcalloc_text_sink sink = nullptr;

@@ -214,7 +214,7 @@ void graph_pins::unpin(pin& gone) noexcept {
 void graph_pins::drop(pinned_block& block) noexcept {
   block_record& piece = *block.piece;
   if (piece.requested_bytes == pinned_flag) count_out(block);
-  piece.requested_bytes &= ~pinned_flag;
+  piece.unmark(pinned_flag);
   pinned_block** at = &bucket_of(piece);
   while (*at != &block) at = &(*at)->next_in_bucket;
   *at = block.next_in_bucket;

@@ -81,16 +81,12 @@ status pool::climb(lock& guard, thread_record& self, const request& asked, block
 
 block_record* pool::hand_out(thread_record& self, stream_cache& cache, const request& asked,
                              may_rebuild rebuilds) noexcept {
-  run* from = cache.ready(asked.class_index);
-  if (from == nullptr) {
-    if (!cache.refill(asked.class_index, asked.class_bytes, records_of_blocks_) &&
-        (rebuilds == may_rebuild::no || !cache.rebuild(asked.class_index, asked.class_bytes, records_of_blocks_))) {
-      return nullptr;
-    }
-    from = cache.ready(asked.class_index);
+  if (!cache.ready(asked.class_index) && !cache.refill(asked.class_index, asked.class_bytes, records_of_blocks_) &&
+      (rebuilds == may_rebuild::no || !cache.rebuild(asked.class_index, asked.class_bytes, records_of_blocks_))) {
+    return nullptr;
   }
-  self.stats.add(asked.bytes, from->block_bytes);
-  block_record& piece = cache.pop(*from);
+  self.stats.add(asked.bytes, cache.front(asked.class_index).block_bytes);
+  block_record& piece = cache.pop(asked.class_index);
   piece.requested_bytes = asked.bytes;
   return &piece;
 }
@@ -98,7 +94,7 @@ block_record* pool::hand_out(thread_record& self, stream_cache& cache, const req
 block_record* pool::hand_out(thread_record& self, segment& single, const request& asked) noexcept {
   block_record& piece = single.runs->records[0];
   single.state = segment_state::used;
-  single.runs_used = 1;
+  single.used_beyond_one = 0;
   single.runs->used = 1;
   self.stats.add(asked.bytes, single.bytes);
   piece.requested_bytes = asked.bytes;

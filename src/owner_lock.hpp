@@ -24,12 +24,13 @@ class owner_lock {
   static constexpr std::uint32_t gate_profile = 8;  ///< a profile is recorded: every call takes the slow way
 
   /// Owner: true when it is inside; false when it must take the slow way, under the pool's mutex.
-  [[nodiscard]] bool try_enter() noexcept {
+  [[nodiscard]] bool try_enter() noexcept { return try_enter_open() || try_enter_gated(); }
+
+  /// The same, but false also where the owner would have to fence itself. Must be followed by leave() either way.
+  [[nodiscard]] bool try_enter_open() noexcept {
     inside_.store(1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);  // pairs with the claimant's membarrier
-    if (gate_.load(std::memory_order_acquire) == 0) [[likely]]
-      return true;
-    return try_enter_gated();
+    return gate_.load(std::memory_order_acquire) == 0;
   }
 
   void leave() noexcept { inside_.store(0, std::memory_order_release); }

@@ -243,7 +243,7 @@ block_record* pool::look_up(block_record* piece, const void* address) noexcept {
   return piece == nullptr || piece == found ? found : nullptr;
 }
 
-status pool::check_free(const block_record* piece, const std::uint64_t* bytes) noexcept {
+status pool::check_free(const block_record* piece, std::uint64_t bytes) noexcept {
   if (piece == nullptr) {
     ++tally_.refused_unknown_pointer;
     return status::unknown_pointer;
@@ -252,7 +252,7 @@ status pool::check_free(const block_record* piece, const std::uint64_t* bytes) n
     ++tally_.refused_double_free;
     return status::double_free;
   }
-  if (bytes != nullptr && piece->requested() != *bytes) {
+  if (bytes != any_bytes && piece->requested() != bytes) {
     ++tally_.refused_invalid_argument;
     return status::invalid_argument;
   }
@@ -275,14 +275,14 @@ void pool::put_back(block_record& piece, const graph* in, departures& leaving) n
   run& of = *piece.home;
   segment& home = *of.home;
   if (home.use == segment_use::shared) {
-    stream_cache& cache = *home.cache.load(std::memory_order_relaxed);
+    stream_cache& cache = *home.cache;
     cache.push(piece);
     if (!covered(cache.owner())) beyond_lease_ = true;
     return;
   }
   piece.requested_bytes = 0;
   of.used = 0;
-  home.runs_used = 0;
+  home.used_beyond_one = -1;
   home.idle_stamp = ++epoch_;
   // Without room to file it the block goes back to the driver: never lost, only dearer.
   if (home.use == segment_use::dedicated && dedicated_.try_reserve()) {
@@ -307,11 +307,11 @@ status pool::recycle(block_record* piece, const free_order& order) noexcept {
     block_record* const found = look_up(piece, order.address);
     if (const status refused = check_free(found, order.bytes); refused != status::ok) return refused;
     const stream own_stream = stream_of(*found);
-    const bool elsewhere = order.on != nullptr && *order.on != own_stream;
-    graph* const window = pins_.window_of(elsewhere ? *order.on : own_stream);
+    const bool elsewhere = order.on != blocks_own_stream && order.on != own_stream;
+    graph* const window = pins_.window_of(elsewhere ? order.on : own_stream);
     if (window != nullptr && !pins_.try_reserve()) return status::backend_failed;
     // On a captured stream, too: it may have used the block before the window.
-    if (elsewhere && !source_.device().synchronous() && !pending_.note(*found, *order.on)) {
+    if (elsewhere && !source_.device().synchronous() && !pending_.note(*found, order.on)) {
       return status::backend_failed;
     }
     if (window != nullptr) touch(*window, *found, elsewhere);
@@ -336,7 +336,7 @@ status pool::note_use(block_record* piece, const void* address, stream on) noexc
   lock guard(mutex_);
   const claimed all(*this);
   block_record* const found = look_up(piece, address);
-  if (const status refused = check_free(found, nullptr); refused != status::ok) return refused;
+  if (const status refused = check_free(found, any_bytes); refused != status::ok) return refused;
   graph* const window = pins_.window_of(on);
   const bool elsewhere = on != stream_of(*found);
   if (window != nullptr && !pins_.try_reserve()) return status::backend_failed;
@@ -411,7 +411,7 @@ status pool::set_capacity_bytes(std::uint64_t bytes) noexcept {
   {
     const claimed all(*this);
     const std::uint64_t over = budget_.reserved_bytes() - capacity;
-    if (capturing() || sum(&thread_stats::idle_bytes) < over) return status::capacity_exceeded;
+    if (capturing() || idle_bytes() < over) return status::capacity_exceeded;
     collect_idle(all, over, when_busy::wait, leaving);
   }
   const status outcome = send_off(guard, leaving, because::bound);

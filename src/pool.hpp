@@ -30,11 +30,17 @@ struct request {
   segment_use use = segment_use::shared;
 };
 
+/// A free that says no size; larger than every request.
+inline constexpr std::uint64_t any_bytes = UINT64_MAX;
+
+/// A free that names no stream: identity_of gives no stream this value.
+inline constexpr stream blocks_own_stream = per_thread_stream;
+
 /// What a free says of its block, beside the handle.
 struct free_order {
   const void* address = nullptr;
-  const std::uint64_t* bytes = nullptr;  ///< null: any size
-  const stream* on = nullptr;            ///< null: the block's own
+  std::uint64_t bytes = any_bytes;
+  stream on = blocks_own_stream;
 };
 
 /// What all threads share: the segments, the bounds, the table of blocks, and the slow way of every call.
@@ -125,7 +131,7 @@ class pool : private record_home {
     return piece.pinned() ? pins_.stream_of(piece) : piece.home->home->on;
   }
   [[nodiscard]] block_record* look_up(block_record* piece, const void* address) noexcept;
-  [[nodiscard]] status check_free(const block_record* piece, const std::uint64_t* bytes) noexcept;
+  [[nodiscard]] status check_free(const block_record* piece, std::uint64_t bytes) noexcept;
   void take_in(thread_record& self, block_record& piece, const graph* in, departures& leaving) noexcept;
   void put_back(block_record& piece, const graph* in, departures& leaving) noexcept;
   [[nodiscard]] bool one_thread() const noexcept { return records_in_use_ <= 1; }
@@ -165,8 +171,10 @@ class pool : private record_home {
   void restart_marks(const claimed& all) noexcept;
   [[nodiscard]] std::uint64_t idle_classes(const claimed& all) noexcept;
   [[nodiscard]] std::uint64_t largest_idle(const claimed& all) noexcept;
-  template <class Value>
-  [[nodiscard]] Value sum(Value thread_stats::*field) const noexcept;
+  template <class Field>
+  [[nodiscard]] auto sum(Field thread_stats::*field) const noexcept;
+  /// Of all records: cached bytes.
+  [[nodiscard]] std::uint64_t idle_bytes() const noexcept;
 
   // ladder.cpp
   [[nodiscard]] status climb(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept;
@@ -218,12 +226,14 @@ class pool : private record_home {
   [[nodiscard]] bool measure_due() const noexcept;
   void set_bound(lock& guard) noexcept;
 
-  mutable std::mutex mutex_;
+  // Read on the hit path, and so in no cache line with what the slow ways write.
   size_classes classes_;
+  block_table table_;
+
+  alignas(128) mutable std::mutex mutex_;
   arena memory_;
   segment_source source_;
   record_store records_of_blocks_;
-  block_table table_;
   budget budget_;
   dedicated_bins dedicated_;
   stream_works works_;

@@ -23,7 +23,7 @@ status pool::end_profile(profile& out) noexcept {
   }
   for (segment* home = all_.front(); home != nullptr; home = segments::next(home)) {
     if (home->state != segment_state::leaving)
-      for_each_block(*home, [](block_record& piece) { piece.requested_bytes &= ~profiled_flag; });
+      for_each_block(*home, [](block_record& piece) { piece.unmark(profiled_flag); });
   }
   return demand_.stop(out) ? status::ok : status::backend_failed;
 }
@@ -47,11 +47,11 @@ status pool::verify(const profile& wanted, profile* missing) noexcept {
 
 block_record* pool::hold(lock& guard, thread_record& self, const request& asked, may_grow grows,
                          std::uint64_t& held_bytes, status& refused) noexcept {
-  const std::uint64_t idle_before = sum(&thread_stats::idle_bytes);
+  const std::uint64_t idle_before = idle_bytes();
   std::uint64_t* rung = nullptr;
   block_record* piece = search(self, asked, rung);
   if (piece != nullptr) {
-    held_bytes += idle_before - sum(&thread_stats::idle_bytes);
+    held_bytes += idle_before - idle_bytes();
   } else if (grows == may_grow::yes) {
     // What is held will all be idle at once: it must fit the bound before the device is asked for more.
     if (bypass_ || idle_before + held_bytes + asked.segment_bytes > budget_.cached_max()) {
@@ -113,7 +113,7 @@ status pool::fill(lock& guard, const profile& wanted, may_grow grows, profile* m
   (void)send_off(guard, leaving, because::asked);
   sample_beside_others();  // not while they were held: nobody has requested them
   if (grows == may_grow::no && outcome == status::capture_miss) {
-    const std::uint64_t idle = sum(&thread_stats::idle_bytes);
+    const std::uint64_t idle = idle_bytes();
     const bool fits = short_bytes <= budget_.capacity_bytes() - budget_.reserved_bytes() &&
                       idle < budget_.cached_max() && short_bytes <= budget_.cached_max() - idle;
     if (!fits) outcome = status::capacity_exceeded;

@@ -2,6 +2,7 @@
 // What the counters say: sums over threads, gauges, peaks, step windows. Every function takes the
 // proof that all threads stand still, so that one reading is one consistent picture.
 #include <algorithm>
+#include <functional>
 
 #include "pool.hpp"
 
@@ -16,22 +17,21 @@ void raise(std::uint64_t& peak, std::int64_t value) noexcept {
 
 }  // namespace
 
-template <class Value>
-Value pool::sum(Value thread_stats::*field) const noexcept {
-  Value total = common_.stats.*field;
+template <class Field>
+auto pool::sum(Field thread_stats::*field) const noexcept {
+  auto total = std::invoke(field, common_.stats);
   for (const thread_record* at = records_.front(); at != nullptr; at = records_list::next(at)) {
-    total += at->stats.*field;
+    total += std::invoke(field, at->stats);
   }
   return total;
 }
 
-template std::uint64_t pool::sum(std::uint64_t thread_stats::*field) const noexcept;
-template std::int64_t pool::sum(std::int64_t thread_stats::*field) const noexcept;
+std::uint64_t pool::idle_bytes() const noexcept { return sum(&thread_stats::idle_bytes); }
 
 void pool::sample(const claimed&) noexcept {
   const std::int64_t requested = sum(&thread_stats::requested_bytes);
   const std::int64_t allocated = sum(&thread_stats::allocated_bytes);
-  const auto idle = static_cast<std::int64_t>(sum(&thread_stats::idle_bytes));
+  const auto idle = static_cast<std::int64_t>(idle_bytes());
   const std::uint64_t waiting = leaving_bytes_ + pending_.bytes();
   const std::uint64_t pinned = pins_.idle_bytes();
   const auto usable = static_cast<std::int64_t>(budget_.reserved_bytes() - waiting - tally_.stuck_bytes - pinned);
@@ -49,13 +49,13 @@ void pool::sample(const claimed&) noexcept {
     // The one thread's marks, over what the rest has: that has stood still since the marks began.
     thread_stats& own = at->stats;
     own.close_marks();
-    const std::int64_t others_allocated = allocated - own.allocated_bytes;
+    const std::int64_t others_allocated = allocated - own.allocated_bytes();
     const std::int64_t others_idle = idle - static_cast<std::int64_t>(own.idle_bytes);
-    raise(tally_.requested_bytes_peak, requested - own.requested_bytes + own.requested_high);
-    raise(tally_.allocated_bytes_peak, others_allocated + own.allocated_high);
-    raise(tally_.cached_bytes_peak, others_idle + static_cast<std::int64_t>(own.idle_high));
-    raise(tally_.held_bytes_peak, usable - others_allocated - own.allocated_floor);
-    raise(tally_.slack_bytes_peak, usable - others_allocated - others_idle - own.filled_floor);
+    raise(tally_.requested_bytes_peak, requested - own.requested_bytes() + own.requested_high());
+    raise(tally_.allocated_bytes_peak, others_allocated + own.allocated_high());
+    raise(tally_.cached_bytes_peak, others_idle + static_cast<std::int64_t>(own.idle_high()));
+    raise(tally_.held_bytes_peak, usable - others_allocated - own.allocated_floor());
+    raise(tally_.slack_bytes_peak, usable - others_allocated - others_idle - own.filled_floor());
     own.restart_marks();
   }
 }
@@ -113,8 +113,8 @@ void pool::fill(const claimed& all, counters& out) noexcept {
   out = tally_;
   out.size = sizeof(counters);
   out.version = ARCALLOC_COUNTERS_VERSION;
-  const std::uint64_t fast_hits = sum(&thread_stats::stream_cache_hits);
-  out.requests += sum(&thread_stats::requests);
+  const std::uint64_t fast_hits = sum(&thread_stats::hits);
+  out.requests += fast_hits;
   out.stream_cache_hits += fast_hits;
   out.frees += sum(&thread_stats::frees);
   out.hits = out.stream_cache_hits + out.pool_hits + out.reclaim_hits + out.cross_stream_hits + out.wait_hits;
@@ -124,7 +124,7 @@ void pool::fill(const claimed& all, counters& out) noexcept {
   out.driver_events += works_.events_recorded() + pending_.events_recorded();
   out.pinned_bytes = pins_.idle_bytes();
   out.graphs_pinned = pins_.graphs();
-  out.cached_bytes = sum(&thread_stats::idle_bytes);
+  out.cached_bytes = idle_bytes();
   out.reserved_bytes = budget_.reserved_bytes();
   out.reserved_bytes_peak = budget_.reserved_bytes_peak();
   out.held_bytes = out.reserved_bytes - out.allocated_bytes - out.pending_bytes - out.pinned_bytes - out.stuck_bytes;

@@ -8,15 +8,13 @@
 
 namespace arcalloc::detail {
 
+constinit run no_run{};
+constinit segment no_segment{};
+
 namespace {
 
 constexpr std::uint64_t unit_bytes_small = segment_bytes_min / segment_units;
 constexpr std::uint32_t run_units_many_blocks_max = 8;
-constexpr std::uint32_t reciprocal_bits = 40;
-
-std::uint64_t divide(std::uint64_t offset, std::uint64_t per_divisor) noexcept {
-  return (offset * per_divisor) >> reciprocal_bits;
-}
 
 std::uint32_t array_size_index(std::uint32_t count) noexcept {
   return static_cast<std::uint32_t>(std::bit_width(count - 1));
@@ -114,7 +112,7 @@ run* carve_run(segment& home, std::uint32_t class_index, std::uint64_t block_byt
     fresh.idle = &own[i];
   }
   home.units_idle &= ~((~std::uint64_t{0} >> (segment_units - units)) << first);
-  for (std::uint32_t unit = first; unit < first + units; ++unit) home.run_at[unit] = static_cast<std::uint8_t>(first);
+  for (std::uint32_t unit = first; unit < first + units; ++unit) home.run_of[unit] = &fresh;
   return &fresh;
 }
 
@@ -122,26 +120,19 @@ void dissolve_run(run& dead, record_store& records) noexcept {
   ARCALLOC_ASSERT(dead.used == 0 && !dead.listed && dead.units != 0);
   segment& home = *dead.home;
   const auto first = static_cast<std::uint32_t>(&dead - home.runs);
-  for (std::uint32_t i = 0; i < dead.count; ++i) dead.records[i] = {nullptr, nullptr, 0, nullptr};
+  for (std::uint32_t i = 0; i < dead.count; ++i) dead.records[i] = {};
   records.give(dead.records, dead.count);
   home.units_idle |= (~std::uint64_t{0} >> (segment_units - dead.units)) << first;
+  std::fill_n(home.run_of + first, dead.units, &no_run);
   dead.units = 0;
   dead.idle = nullptr;
   dead.records = nullptr;
 }
 
 block_record* record_at(const segment& home, const void* address) noexcept {
-  const auto offset = static_cast<std::uint64_t>(static_cast<const std::byte*>(address) - home.base);
-  run* owner = home.runs;
-  if (home.use == segment_use::shared) {
-    const std::uint64_t unit = divide(offset, home.per_unit);
-    if (((home.units_idle >> unit) & 1) != 0) return nullptr;
-    owner = &home.runs[home.run_at[unit]];
-  }
-  const std::uint64_t index =
-      divide(static_cast<std::uint64_t>(static_cast<const std::byte*>(address) - owner->base), owner->per_block);
-  if (index >= owner->count) return nullptr;  // the tail of a run
-  block_record& found = owner->records[index];
+  const block_place at = home.use == segment_use::shared ? place_of(home, address) : block_place{home.runs, 0};
+  if (at.index >= at.of->count) return nullptr;
+  block_record& found = at.of->records[at.index];
   return found.address == address ? &found : nullptr;
 }
 

@@ -13,35 +13,53 @@ class arena;
 class stream_cache;
 struct run;
 struct segment;
+struct thread_record;
 
-/// Set in requested_bytes of a block that was used on a foreign stream, so that its free takes the slow way.
-inline constexpr std::uint64_t noted_flag = std::uint64_t{1} << 63;
+/// Stand where a block has no run and a run no segment: a stale handle, an idle unit, an empty bin. They have no
+/// block, no idle list and no owner, and are never written; the hit path needs no test for null because of them.
+extern run no_run;
+extern segment no_segment;
 
-/// Set while the block belongs to a captured graph or an open capture window: its free takes the slow way.
-inline constexpr std::uint64_t pinned_flag = std::uint64_t{1} << 62;
+/// The sign of requested_bytes: the block's free takes the slow way. Set with each flag below.
+inline constexpr std::uint64_t slow_bit = std::uint64_t{1} << 63;
 
-/// Set in a block requested while a profile is recorded, until it is freed or the recording ends.
-inline constexpr std::uint64_t profiled_flag = std::uint64_t{1} << 61;
+/// The block was used on a foreign stream.
+inline constexpr std::uint64_t noted_flag = slow_bit | std::uint64_t{1} << 62;
+
+/// The block belongs to a captured graph or an open capture window.
+inline constexpr std::uint64_t pinned_flag = slow_bit | std::uint64_t{1} << 61;
+
+/// The block was requested while a profile is recorded; until it is freed or the recording ends.
+inline constexpr std::uint64_t profiled_flag = slow_bit | std::uint64_t{1} << 60;
 
 /// What is known of one block, in host memory: device memory has no room for headers.
 /// Live while requested() is not 0; neither live nor idle while it is 0 and a flag is set: pending where that is
 /// noted_flag, else pinned. Two fit in a cache line.
 struct block_record {
-  run* home;                      ///< null once the run was dissolved: a stale handle sees it
-  block_record* next_idle;        ///< in the run's list of idle blocks
-  std::uint64_t requested_bytes;  ///< 0: idle; may carry the flags above
-  std::byte* address;
+  run* home = &no_run;                ///< no_run once the run was dissolved: a stale handle sees it
+  block_record* next_idle = nullptr;  ///< in the run's list of idle blocks
+  std::uint64_t requested_bytes = 0;  ///< 0: idle; may carry the flags above
+  std::byte* address = nullptr;
 
-  [[nodiscard]] std::uint64_t requested() const noexcept { return requested_bytes & (profiled_flag - 1); }
-  [[nodiscard]] bool noted() const noexcept { return (requested_bytes & noted_flag) != 0; }
-  [[nodiscard]] bool pinned() const noexcept { return (requested_bytes & pinned_flag) != 0; }
-  [[nodiscard]] bool profiled() const noexcept { return (requested_bytes & profiled_flag) != 0; }
+  [[nodiscard]] std::uint64_t requested() const noexcept { return requested_bytes & ~all_flags; }
+  [[nodiscard]] bool noted() const noexcept { return has(noted_flag); }
+  [[nodiscard]] bool pinned() const noexcept { return has(pinned_flag); }
+  [[nodiscard]] bool profiled() const noexcept { return has(profiled_flag); }
+
+  void unmark(std::uint64_t flag) noexcept {
+    requested_bytes &= ~(flag & ~slow_bit);
+    if ((requested_bytes & all_flags) == slow_bit) requested_bytes &= ~slow_bit;
+  }
+
+ private:
+  static constexpr std::uint64_t all_flags = noted_flag | pinned_flag | profiled_flag;
+  [[nodiscard]] bool has(std::uint64_t flag) const noexcept { return (requested_bytes & flag & ~slow_bit) != 0; }
 };
 
 /// A part of a segment that serves one class: `count` blocks side by side.
 /// Equation: used + length of the idle list = count.
 struct run {
-  segment* home = nullptr;
+  segment* home = &no_segment;
   block_record* idle = nullptr;  ///< last freed first
   std::uint64_t block_bytes = 0;
   std::uint64_t per_block = 0;  ///< 2^40 / block_bytes, rounded up: divides an offset without dividing
@@ -78,30 +96,37 @@ inline constexpr std::uint64_t run_share_max = 8;
 /// them side by side. It owns its runs' slots; record arrays come from, and return to, record_store.
 ///
 /// Concurrency: guarded by whoever guards its stream cache (the owner thread's owner_lock, or the
-/// pool's mutex); `cache` is atomic because a thread that frees must look whose it is before it can
+/// pool's mutex); `owner` is atomic because a thread that frees must look whose it is before it can
 /// lock. Fixed from creation: base, bytes, on, use.
-/// Equations: runs_used = runs with used > 0; state idle <=> runs_used = 0 (unless leaving);
+/// Equations: used() = blocks of its runs that are not idle; state idle <=> used() = 0 (unless leaving);
 /// units_idle = units of no run.
 struct segment {
+  // Read and written on the hit path: one cache line, and the places of runs behind it.
+  std::atomic<thread_record*> owner{nullptr};  ///< of its cache; null where it is in none
   std::byte* base = nullptr;
   std::uint64_t bytes = 0;
+  std::uint64_t per_unit = 0;         ///< 2^40 / unit_bytes, rounded up
+  std::int64_t used_beyond_one = -1;  ///< one less than used(), so that its sign says whether one is left
+  stream_cache* cache = nullptr;
+  stream on = default_stream;
+  run* runs = nullptr;  ///< 64 slots, or one; a run lives in the slot of its first unit
+
   std::uint64_t units_idle = 0;   ///< one bit a unit
   std::uint64_t idle_stamp = 0;   ///< when it became idle: smaller is colder
   std::uint64_t class_bytes = 0;  ///< dedicated: the class it is filed under
-  std::atomic<stream_cache*> cache{nullptr};
-  stream on = default_stream;
-  std::uint32_t runs_used = 0;
   std::uint64_t unit_bytes = 0;
-  std::uint64_t per_unit = 0;  ///< 2^40 / unit_bytes, rounded up
   segment_use use = segment_use::shared;
   segment_state state = segment_state::used;
   list_links<segment> in_cache{};  ///< the cache's used or idle segments
   list_links<segment> in_all{};    ///< every segment of the pool
   list_links<segment> in_class{};  ///< idle dedicated segments of one class hash
-  run* runs = nullptr;             ///< 64 slots, or one; a run lives in the slot of its first unit
-  std::uint8_t run_at[segment_units] = {};
+  run** run_of = nullptr;          ///< shared: the run of each unit, or no_run
 
-  [[nodiscard]] bool contains(const void* address) const noexcept { return address >= base && address < base + bytes; }
+  [[nodiscard]] std::uint64_t offset_of(const void* address) const noexcept {
+    return reinterpret_cast<std::uint64_t>(address) - reinterpret_cast<std::uint64_t>(base);
+  }
+  [[nodiscard]] bool contains(const void* address) const noexcept { return offset_of(address) < bytes; }
+  [[nodiscard]] std::uint64_t used() const noexcept { return static_cast<std::uint64_t>(used_beyond_one + 1); }
 };
 
 /// The bytes a run of this class takes: what the placement rule and a new segment are measured by.
@@ -153,6 +178,21 @@ void for_each_block(segment& home, Visit visit) noexcept {
 
 /// Takes an unused, unlisted run apart: its units are idle again, its records are stale.
 void dissolve_run(run& dead, record_store& records) noexcept;
+
+/// (offset * reciprocal) >> this = offset / divisor.
+inline constexpr std::uint32_t reciprocal_bits = 40;
+
+/// The only block of a shared segment that can start at `address`: its run, and which of the run's it is. An index
+/// that is not below the run's count is the run's tail, or no run at all. Requires: home.contains(address).
+struct block_place {
+  run* of;
+  std::uint64_t index;
+};
+[[nodiscard]] inline block_place place_of(const segment& home, const void* address) noexcept {
+  run* const of = home.run_of[(home.offset_of(address) * home.per_unit) >> reciprocal_bits];
+  const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - reinterpret_cast<std::uint64_t>(of->base);
+  return {of, (offset * of->per_block) >> reciprocal_bits};
+}
 
 /// The record of the block that starts at `address`, live or idle; null when none starts there.
 /// Requires: home.contains(address).

@@ -18,14 +18,19 @@ segment* segment_source::blank(segment_use use) noexcept {
     spare = home->in_all.next;
     home->in_all = {};
   } else {
+    // Behind the segment its places of runs and its runs, or its one run and that run's one record.
     const std::size_t slots = shared ? segment_units : 1;
+    const std::size_t places_bytes = shared ? segment_units * sizeof(run*) : 0;
     const std::size_t records_bytes = shared ? 0 : sizeof(block_record);
-    auto* const room = static_cast<std::byte*>(memory_.cut(sizeof(segment) + slots * sizeof(run) + records_bytes));
+    auto* const room =
+        static_cast<std::byte*>(memory_.cut(sizeof(segment) + places_bytes + slots * sizeof(run) + records_bytes));
     if (room == nullptr) return nullptr;
     home = ::new (room) segment{};
-    home->runs = reinterpret_cast<run*>(room + sizeof(segment));
+    std::byte* const behind = room + sizeof(segment);
+    if (shared) home->run_of = reinterpret_cast<run**>(behind);
+    home->runs = reinterpret_cast<run*>(behind + places_bytes);
     for (std::size_t slot = 0; slot < slots; ++slot) ::new (&home->runs[slot]) run{};
-    if (!shared) home->runs->records = ::new (room + sizeof(segment) + sizeof(run)) block_record{};
+    if (!shared) home->runs->records = ::new (behind + sizeof(run)) block_record{};
   }
   home->use = use;
   return home;
@@ -46,11 +51,12 @@ status segment_source::lend(segment& home, std::uint64_t bytes, stream on, bool 
   home.base = static_cast<std::byte*>(address);
   home.bytes = bytes;
   home.on = on;
-  home.runs_used = 0;
+  home.used_beyond_one = -1;
   home.state = segment_state::idle;
   home.idle_stamp = 0;
   if (home.use == segment_use::shared) {
     home.units_idle = ~std::uint64_t{0};
+    std::fill_n(home.run_of, segment_units, &no_run);
     home.unit_bytes = bytes / segment_units;
     home.per_unit = reciprocal(home.unit_bytes);
     return status::ok;

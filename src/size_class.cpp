@@ -56,6 +56,11 @@ size_classes::size_classes(geometry shape) noexcept
       shared_max_(shape == geometry::exact ? 0 : shared_bytes_max),
       shared_count_(shared_max_ == 0 ? 0 : index_of(shared_max_) + 1) {
   ARCALLOC_ASSERT(shared_count_ <= shared_classes_max);
+  const auto class_of = [this](std::uint64_t bytes) {
+    return static_cast<std::uint8_t>(bytes != 0 && bytes <= shared_max_ ? index_of(bytes) : no_class);
+  };
+  for (std::uint64_t steps = 0; steps < std::size(small_); ++steps) small_[steps] = class_of(steps * small_step);
+  for (std::uint64_t steps = 0; steps < std::size(large_); ++steps) large_[steps] = class_of(steps * large_step);
 }
 
 std::uint64_t size_classes::bytes_of(std::uint32_t index) const noexcept {

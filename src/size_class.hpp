@@ -3,6 +3,7 @@
 
 #include <arcalloc/options.hpp>
 #include <bit>
+#include <iterator>
 
 #include "base.hpp"
 
@@ -19,6 +20,9 @@ inline constexpr std::uint64_t class_step_max = 16 * mebibyte;
 
 /// Shared classes of the finest geometry (16 per doubling): 16 below 8 KiB, then 11 doublings.
 inline constexpr std::uint32_t shared_classes_max = 192;
+
+/// Stands for "not a shared class": its bin is always empty.
+inline constexpr std::uint32_t no_class = shared_classes_max;
 
 /// Which size a request is rounded to: (P + k) * 2^n / P for P classes per doubling, 0 <= k < P,
 /// in steps of at least 512 bytes and at most 16 MiB.
@@ -37,8 +41,20 @@ class size_classes {
   /// The shared class of a request. Requires: 0 < bytes <= shared_max().
   [[nodiscard]] std::uint32_t index_of(std::uint64_t bytes) const noexcept {
     const std::uint64_t last = bytes - 1;
-    const auto shift = static_cast<std::uint32_t>(std::bit_width(last | floor_mask_)) - 1 - log2_per_doubling_;
-    return ((shift - log2_step_min) << log2_per_doubling_) + static_cast<std::uint32_t>(last >> shift);
+    const auto doubling = static_cast<std::uint32_t>(std::bit_width(last | floor_mask_)) - 1;
+    return ((doubling - log2_per_doubling_ - log2_step_min) << log2_per_doubling_) +
+           static_cast<std::uint32_t>(last >> (doubling - log2_per_doubling_));
+  }
+
+  /// The same for any request, from two tables; no_class where no stream cache serves it: zero bytes, more than
+  /// shared_max(), and every request under `exact`.
+  [[nodiscard]] std::uint32_t look_up(std::uint64_t bytes) const noexcept {
+    // Sizes that overflow here come out as those of zero bytes.
+    const std::uint64_t small_steps = (bytes + small_step - 1) / small_step;
+    if (small_steps < std::size(small_)) [[likely]]
+      return small_[small_steps];
+    const std::uint64_t steps = (bytes + large_step - 1) / large_step;
+    return steps < std::size(large_) ? large_[steps] : no_class;
   }
 
   /// The size of a shared class: the inverse of index_of.
@@ -54,6 +70,10 @@ class size_classes {
 
  private:
   static constexpr std::uint32_t log2_step_min = 9;
+  // Every class of every geometry is a multiple of the small step, and above 256 KiB of the large one.
+  static constexpr std::uint64_t small_step = class_step_min;
+  static constexpr std::uint64_t small_max = 256 * kibibyte;
+  static constexpr std::uint64_t large_step = 16 * kibibyte;
 
   [[nodiscard]] std::uint64_t step_at(std::uint64_t last) const noexcept;
 
@@ -62,6 +82,8 @@ class size_classes {
   std::uint64_t floor_mask_;
   std::uint64_t shared_max_;
   std::uint32_t shared_count_;
+  std::uint8_t small_[small_max / small_step + 1];         ///< the class of so many small steps
+  std::uint8_t large_[shared_bytes_max / large_step + 1];  ///< and of so many large ones
 };
 
 }  // namespace arcalloc::detail

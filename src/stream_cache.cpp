@@ -22,31 +22,19 @@ void for_each_run(segment& home, Visit visit) noexcept {
 
 }  // namespace
 
-void stream_cache::wake(run& from) noexcept {
-  segment& home = *from.home;
-  if (home.runs_used++ != 0) return;
+void stream_cache::wake(segment& home) noexcept {
   idle_.remove(&home);
   used_.push_back(&home);
   home.state = segment_state::used;
   owner_->stats.idle_fell(home.bytes);
 }
 
-void stream_cache::rest(run& home) noexcept {
-  segment& around = *home.home;
-  if (--around.runs_used != 0) return;
-  used_.remove(&around);
-  idle_.push_front(&around);
-  around.state = segment_state::idle;
-  around.idle_stamp = ++owner_->stamp;
-  owner_->stats.idle_rose(around.bytes);
-}
-
-void stream_cache::enlist(run& home) noexcept {
-  bin& at = bins_[home.class_index];
-  home.in_bin = {nullptr, at.front};
-  if (at.front != nullptr) at.front->in_bin.previous = &home;
-  at.front = &home;
-  home.listed = true;
+void stream_cache::rest(segment& home) noexcept {
+  used_.remove(&home);
+  idle_.push_front(&home);
+  home.state = segment_state::idle;
+  home.idle_stamp = ++owner_->stamp;
+  owner_->stats.idle_rose(home.bytes);
 }
 
 void stream_cache::delist(run& home) noexcept {
@@ -54,7 +42,7 @@ void stream_cache::delist(run& home) noexcept {
   if (home.in_bin.previous != nullptr) {
     home.in_bin.previous->in_bin.next = home.in_bin.next;
   } else {
-    at.front = home.in_bin.next;
+    at.front = home.in_bin.next != nullptr ? home.in_bin.next : &no_run;
   }
   if (home.in_bin.next != nullptr) home.in_bin.next->in_bin.previous = home.in_bin.previous;
   home.in_bin = {};
@@ -65,7 +53,7 @@ bool stream_cache::rotate(bin& at, bool idle_segments_too) noexcept {
   // Full runs leave the bin; a free enlists them again. A run with live blocks goes before one without,
   // so that whole segments become idle.
   run* chosen = nullptr;
-  for (run* candidate = at.front; candidate != nullptr;) {
+  for (run* candidate = at.front != &no_run ? at.front : nullptr; candidate != nullptr;) {
     run* const following = candidate->in_bin.next;
     if (candidate->idle == nullptr) {
       delist(*candidate);
@@ -74,6 +62,7 @@ bool stream_cache::rotate(bin& at, bool idle_segments_too) noexcept {
       break;
     } else if (chosen == nullptr && (idle_segments_too || candidate->home->state == segment_state::used)) {
       chosen = candidate;
+      if (candidate->count == 1) break;  // nor will any other of its class have an idle block beside a live one
     }
     candidate = following;
   }
@@ -127,7 +116,8 @@ bool stream_cache::rebuild(std::uint32_t class_index, std::uint64_t block_bytes,
 }
 
 void stream_cache::take(segment& home) noexcept {
-  home.cache.store(this, std::memory_order_release);
+  home.cache = this;
+  home.owner.store(owner_, std::memory_order_release);
   if (home.state == segment_state::idle) {
     // Kept in order of coldness: what comes from elsewhere may be colder than what is here.
     segment* warmer = idle_.back();
@@ -154,7 +144,8 @@ void stream_cache::drop(segment& home) noexcept {
   } else {
     used_.remove(&home);
   }
-  home.cache.store(nullptr, std::memory_order_release);
+  home.cache = nullptr;
+  home.owner.store(nullptr, std::memory_order_release);
 }
 
 void stream_cache::move_all(stream_cache& into) noexcept {
@@ -167,7 +158,7 @@ void stream_cache::move_all(stream_cache& into) noexcept {
 }
 
 void stream_cache::strip(segment& home, record_store& records) noexcept {
-  ARCALLOC_ASSERT(home.state == segment_state::idle && home.runs_used == 0);
+  ARCALLOC_ASSERT(home.state == segment_state::idle && home.used() == 0);
   dissolve_unused(home, records);
   drop(home);
   home.state = segment_state::leaving;

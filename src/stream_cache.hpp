@@ -10,48 +10,68 @@ struct thread_record;
 /// Runs of one class on one stream that have an idle block, the one in use first. A run that fills up
 /// stays at the front until somebody looks; that saves a branch on every hit.
 struct bin {
-  run* front = nullptr;
+  run* front = &no_run;
 };
 
 /// The shared segments that one thread uses for one stream, and the idle blocks in them, by class.
 ///
-/// Called by the allocator on a hit (pop, push) and by the pool (refill, take, drop, strip); calls
-/// segment only. A record's caches are guarded as the record is. pop and push are the hit path: no
-/// lock, no atomic read-modify-write, no host allocation, no driver call, no event.
+/// Called by the hit path (front, take_piece, put_piece, wake, advance) and by the pool (refill, take, drop,
+/// strip); calls segment only. A record's caches are guarded as the record is. What the hit path calls takes no
+/// lock, and does no atomic read-modify-write, host allocation, driver call or event.
 /// Equations: a run is listed in its bin if it has an idle block; `idle` holds exactly the segments
 /// with no live block, warmest first; idle bytes are added up in the owner's stats.
 /// It never calls the driver and never waits.
 class stream_cache {
  public:
   stream_cache(thread_record& owner, stream on) noexcept : owner_(&owner), on_(on) {}
+  /// One that never has anything.
+  constexpr stream_cache() noexcept = default;
 
   [[nodiscard]] thread_record& owner() const noexcept { return *owner_; }
   [[nodiscard]] stream on() const noexcept { return on_; }
 
-  /// The run that would serve the class now, or null.
-  [[nodiscard]] run* ready(std::uint32_t class_index) const noexcept {
-    run* const front = bins_[class_index].front;
-    return front != nullptr && front->idle != nullptr ? front : nullptr;
-  }
+  /// The run that would serve the class now, if it has an idle block. `class_index` may be no_class.
+  [[nodiscard]] run& front(std::uint32_t class_index) const noexcept { return *bins_[class_index].front; }
+  [[nodiscard]] bool ready(std::uint32_t class_index) const noexcept { return front(class_index).idle != nullptr; }
 
-  /// Hands out a block of a run that is ready(). The caller has added its bytes to the stats.
-  [[nodiscard]] block_record& pop(run& from) noexcept {
+  /// Unlinks the first idle block of a run. Its segment has one more in use then.
+  [[nodiscard]] static block_record& take_piece(run& from) noexcept {
     block_record& piece = *from.idle;
     from.idle = piece.next_idle;
-    if (from.used++ == 0) wake(from);
+    ++from.used;
+    return piece;
+  }
+
+  /// Links a used block into its run again. Its segment had one more in use before.
+  static void put_piece(block_record& piece, run& of) noexcept {
+    piece.requested_bytes = 0;
+    piece.next_idle = of.idle;
+    of.idle = &piece;
+    --of.used;
+    if (!of.listed) [[unlikely]]
+      of.home->cache->enlist(of);
+  }
+
+  /// Hands out a block of the class's front, which is ready. The caller has added its bytes to the stats.
+  [[nodiscard]] block_record& pop(std::uint32_t class_index) noexcept {
+    block_record& piece = take_piece(front(class_index));
+    if (segment& home = *piece.home->home; ++home.used_beyond_one == 0) wake(home);
     return piece;
   }
 
   /// Takes back a used block of one of its segments. The caller subtracts its bytes afterwards.
   void push(block_record& piece) noexcept {
-    run& home = *piece.home;
-    piece.requested_bytes = 0;
-    piece.next_idle = home.idle;
-    home.idle = &piece;
-    if (!home.listed) [[unlikely]]
-      enlist(home);
-    if (--home.used == 0) rest(home);
+    run& of = *piece.home;
+    put_piece(piece, of);
+    if (--of.home->used_beyond_one < 0) rest(*of.home);
   }
+
+  /// The first block of an idle segment was handed out; the last one of a segment came back.
+  void wake(segment& home) noexcept;
+  void rest(segment& home) noexcept;
+
+  /// Another run that is ready, in a partly used segment, comes to the front. True when the class is ready.
+  [[nodiscard]] bool advance(std::uint32_t class_index) noexcept { return rotate(bins_[class_index], false); }
 
   /// Makes the class ready without asking anybody: another run in a partly used segment, else a new
   /// run where one has room, else a run in an idle segment. False when nothing here will do. Pool's mutex.
@@ -89,18 +109,22 @@ class stream_cache {
  private:
   using segments = list<segment, &segment::in_cache>;
 
-  void wake(run& from) noexcept;
-  void rest(run& home) noexcept;
-  void enlist(run& home) noexcept;
+  void enlist(run& home) noexcept {
+    bin& at = bins_[home.class_index];
+    home.in_bin = {nullptr, at.front != &no_run ? at.front : nullptr};
+    if (home.in_bin.next != nullptr) home.in_bin.next->in_bin.previous = &home;
+    at.front = &home;
+    home.listed = true;
+  }
   void delist(run& home) noexcept;
   [[nodiscard]] bool rotate(bin& at, bool idle_segments_too) noexcept;
   [[nodiscard]] bool carve(segment& home, std::uint32_t class_index, std::uint64_t block_bytes,
                            record_store& records) noexcept;
   void dissolve_unused(segment& home, record_store& records) noexcept;
 
-  thread_record* owner_;
-  stream on_;
-  bin bins_[shared_classes_max];
+  thread_record* owner_ = nullptr;
+  stream on_ = default_stream;
+  bin bins_[shared_classes_max + 1];  ///< the last is no_class's
   std::uint64_t blocks_ = 0;
   segments used_;
   segments idle_;

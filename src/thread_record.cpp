@@ -3,6 +3,8 @@
 
 namespace arcalloc::detail {
 
+constinit stream_cache no_cache;
+
 namespace {
 
 std::uint32_t bucket_of(stream on) noexcept {

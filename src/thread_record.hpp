@@ -8,6 +8,9 @@
 
 namespace arcalloc::detail {
 
+/// Stands where a record has no recent cache: it is never ready, so the hit path looks for no null.
+extern stream_cache no_cache;
+
 /// What one thread has of one allocator: its stream caches, their lease, and its half of the counters.
 ///
 /// Found through a thread-local on every call; made at a thread's first call. When the thread exits the
@@ -18,7 +21,7 @@ namespace arcalloc::detail {
 struct alignas(128) thread_record {
   owner_lock gate;
   stream recent_stream = default_stream;
-  stream_cache* recent_cache = nullptr;
+  stream_cache* recent_cache = &no_cache;  ///< of recent_stream, as the owner says it
   thread_stats stats{};
   std::uint64_t lease_bytes = 0;
   std::uint64_t stamp = 0;  ///< the last idle_stamp given; follows the pool's epoch
@@ -32,14 +35,14 @@ struct alignas(128) thread_record {
   /// The cache of this stream, or null. Owner inside the gate, or under the pool's mutex; the owner alone may
   /// say per_thread_stream.
   [[nodiscard]] stream_cache* find(stream on) noexcept {
-    if (recent_cache != nullptr && recent_stream == on) [[likely]]
+    if (recent_stream == on && recent_cache != &no_cache) [[likely]]
       return recent_cache;
     return find_in_buckets(on);
   }
   [[nodiscard]] stream_cache* find_in_buckets(stream said) noexcept;
   void add(stream_cache& fresh) noexcept;
   /// For its next owner, to whom per_thread_stream means another stream.
-  void forget_recent() noexcept { recent_cache = nullptr; }
+  void forget_recent() noexcept { recent_cache = &no_cache; }
 };
 
 }  // namespace arcalloc::detail

@@ -37,14 +37,14 @@ void pool::level_leases(const claimed&) noexcept {
 void pool::obey_cached_max(lock& guard) noexcept {
   beyond_lease_ = false;
   if (capturing()) {
-    if (sum(&thread_stats::idle_bytes) > budget_.cached_max()) ++tally_.capture_deferred;
+    if (idle_bytes() > budget_.cached_max()) ++tally_.capture_deferred;
     put_off_.eviction = true;  // leases are levelled then, too
     return;
   }
   departures leaving;
   {
     const claimed all(*this);
-    const std::uint64_t idle = sum(&thread_stats::idle_bytes);
+    const std::uint64_t idle = idle_bytes();
     if (idle > budget_.cached_max()) collect_idle(all, idle - budget_.cached_max(), when_busy::wait, leaving);
     level_leases(all);
   }
@@ -80,10 +80,10 @@ segment* pool::coldest_idle(const claimed& all, stream_cache*& holder, when_busy
 
 void pool::detach(segment& home, departures& out) noexcept {
   if (home.use == segment_use::shared) {
-    ARCALLOC_ASSERT(home.cache.load(std::memory_order_relaxed) == nullptr);
+    ARCALLOC_ASSERT(home.cache == nullptr);
   } else {
     --single_blocks_;
-    home.runs->records[0].home = nullptr;
+    home.runs->records[0].home = &no_run;
   }
   home.state = segment_state::leaving;
   table_.remove(home);
@@ -259,7 +259,7 @@ status pool::give_back(lock& guard, std::uint64_t cached_bytes_target, when_busy
     const claimed all(*this);
     settle_passed(all, leaving);
     retry_stuck(leaving);
-    const std::uint64_t idle = sum(&thread_stats::idle_bytes);
+    const std::uint64_t idle = idle_bytes();
     if (idle > cached_bytes_target) collect_idle(all, idle - cached_bytes_target, busy, leaving);
     level_leases(all);
   }
@@ -284,7 +284,7 @@ void pool::note_growth(std::uint64_t segment_bytes) noexcept {
   ++tally_.thrash_evictions;
   // With room for what is idle now and for all that went lately, nothing would have had to go.
   const claimed all(*this);
-  std::uint64_t wanted = sum(&thread_stats::idle_bytes);
+  std::uint64_t wanted = idle_bytes();
   for (const departed& gone : departed_) wanted += recent(gone) ? gone.segment_bytes : 0;
   cached_bytes_max_wanted_ = std::max(cached_bytes_max_wanted_, wanted);
   *back = {};
@@ -303,7 +303,7 @@ void pool::measure(lock& guard) noexcept {
   cap_arithmetic cap = budget_.cap();
   if (answer == status::ok) {
     const claimed all(*this);
-    cap = derive_cap(device, sum(&thread_stats::idle_bytes));
+    cap = derive_cap(device, idle_bytes());
   } else if (cap.cap_source != ARCALLOC_CAP_DERIVED || cap.cached_bytes_max == 0) {
     cap = {};
     cap.cached_bytes_max = fallback_cap_bytes;

@@ -15,10 +15,19 @@
 
 namespace arcalloc {
 
+class allocator;
+
 namespace detail {
 struct auditor;
 struct block_record;
 class pool;
+
+/// What a call needs before anything else: the pool, and its identity, which unlike its address is never used twice.
+struct door {
+  pool* shared;
+  std::uint64_t identity;
+};
+[[nodiscard]] const door& door_of(const allocator& of) noexcept;
 }  // namespace detail
 
 /// Every block starts at a multiple of this many bytes.
@@ -37,7 +46,7 @@ class block {
  private:
   friend class allocator;
   void* address_ = nullptr;
-  detail::block_record* record_ = nullptr;
+  void* record_ = nullptr;
 };
 
 /// The segment behind a pointer, for engines that share or register device memory.
@@ -237,10 +246,13 @@ class allocator {
  private:
   friend struct detail::auditor;  // walks every segment, in tests
 
-  explicit allocator(detail::pool* shared) noexcept : pool_(shared) {}
-  ~allocator() = default;
+  friend const detail::door& detail::door_of(const allocator& of) noexcept;
 
-  detail::pool* pool_;
+  explicit allocator(const detail::door& way) noexcept : way_(way) {}
+  ~allocator() = default;
+  [[nodiscard]] static detail::block_record& record_of(const block& piece) noexcept;
+
+  detail::door way_;
 };
 
 /// Owns an allocator: `allocator_ptr own{raw}` after allocator::create.

@@ -17,7 +17,7 @@ struct auditor {
   const pool& subject;
   testing::audit_result found{};
 
-  static const pool& pool_of(const allocator& front) { return *front.pool_; }
+  static const pool& pool_of(const allocator& front) { return *front.way_.shared; }
 
   template <class... Parts>
   void violation(const Parts&... parts) {
@@ -86,7 +86,7 @@ struct auditor {
     const auto taken = [this] { return found.allocated_bytes + found.pending_bytes + found.pinned_bytes; };
     const std::uint64_t live_before = taken();
     std::uint64_t units = 0;
-    std::uint32_t runs_used = 0;
+    std::uint64_t used = 0;
     const std::uint32_t slots = home.use == segment_use::shared ? segment_units : 1;
     for (std::uint32_t slot = 0; slot < slots; ++slot) {
       const run& at = home.runs[slot];
@@ -96,14 +96,14 @@ struct auditor {
         if ((units & span) != 0) violation("two runs overlap");
         units |= span;
       }
-      if (at.used != 0) ++runs_used;
+      used += at.used;
       walk_run(home, at);
     }
     if (home.use == segment_use::shared && home.units_idle != ~units) violation("units_idle disagrees with the runs");
-    if (runs_used != home.runs_used) violation("segment says ", home.runs_used, " runs used, walk says ", runs_used);
+    if (used != home.used()) violation("segment says ", home.used(), " used, walk says ", used);
     if (subject.table_.find(home.base) != &home) violation("the block table does not find a segment");
     const std::uint64_t live_bytes = taken() - live_before;
-    const bool idle = runs_used == 0;
+    const bool idle = used == 0;
     if (idle != (home.state == segment_state::idle)) violation("segment state disagrees with its blocks");
     (idle ? found.cached_bytes : found.slack_bytes) += home.bytes - live_bytes;
   }
@@ -139,7 +139,7 @@ struct auditor {
         idle += home->bytes;
         if (home->idle_stamp > newest) violation("idle segments are not in order of coldness");
         newest = home->idle_stamp;
-        if (home->cache.load() != at) violation("a segment does not name its cache");
+        if (home->cache != at || home->owner.load() != &record) violation("a segment does not name its cache");
       }
     }
     if (idle != record.stats.idle_bytes)

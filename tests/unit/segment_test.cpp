@@ -19,8 +19,10 @@ struct shared_segment {
     home.unit_bytes = bytes / segment_units;
     home.per_unit = reciprocal(home.unit_bytes);
     home.runs = slots.data();
+    home.run_of = places.data();
   }
   std::vector<run> slots;
+  std::vector<run*> places = std::vector<run*>(segment_units, &no_run);
   segment home;
   arena memory;
   record_store records{memory};
@@ -101,7 +103,7 @@ TEST(segment, dissolving_gives_the_units_back_and_makes_records_stale) {
   block_record* const stale = first->records;
   const std::byte* const address = stale->address;
   dissolve_run(*first, at.records);
-  EXPECT_EQ(stale->home, nullptr);
+  EXPECT_EQ(stale->home, &no_run);
   EXPECT_EQ(record_at(at.home, address), nullptr);
   EXPECT_EQ(std::popcount(at.home.units_idle), 63);
   EXPECT_EQ(carve_run(at.home, 1, 1024, at.records), first) << "the first span is taken again";
