@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "decode_sequence.hpp"
+#include "fake_driver.hpp"
+
+namespace arcalloc::bench {
+
+/// Positions of the steps to play: from `first` on, `steps` of them, each `stride` after the one before (0: all at
+/// first).
+struct positions {
+  std::uint64_t first = 1;
+  std::uint64_t steps = 0;
+  std::uint64_t stride = 0;
+};
+
+/// One allocator, made and ready to be measured.
+///
+/// Concurrency: play from several threads at once, each with a stream of its own.
+class subject {
+ public:
+  virtual ~subject() = default;
+  /// Plays steps on stream `on`. Returns how many calls were refused.
+  [[nodiscard]] virtual std::uint64_t play(const decode_sequence& sequence, positions where, std::uint64_t on) = 0;
+  /// Asks for one block of each size, then frees every second one. The others stay out until the subject's end.
+  virtual void populate(std::span<const std::size_t> sizes, std::uint64_t on) = 0;
+};
+
+/// Bounds to set; 0: as shipped.
+struct bounds {
+  std::uint64_t capacity_bytes = 0;
+};
+
+/// An allocator that can be measured here.
+struct peer {
+  std::string_view name;
+  std::string_view what;
+  bool asks_driver = false;  ///< it stands on the fake driver; else it has memory of the host
+  bool takes_capacity = false;
+  std::unique_ptr<subject> (*make)(fake_driver& driver, const bounds& set) = nullptr;
+};
+
+/// All that were compiled in, the null first.
+[[nodiscard]] std::span<const peer> peers();
+
+}  // namespace arcalloc::bench
