@@ -8,6 +8,7 @@
 
 namespace arcalloc::detail {
 
+constinit block_record no_record{};
 constinit run no_run{};
 constinit segment no_segment{};
 
@@ -76,7 +77,7 @@ block_record* record_store::take(std::uint32_t count) noexcept {
   ARCALLOC_ASSERT(index < sizes);
   block_record* const spare = spare_[index];
   if (spare == nullptr)
-    return static_cast<block_record*>(memory_.cut((std::size_t{1} << index) * sizeof(block_record)));
+    return static_cast<block_record*>(memory_.cut(((std::size_t{1} << index) + 1) * sizeof(block_record)));
   spare_[index] = spare->next_idle;
   return spare;
 }
@@ -126,13 +127,11 @@ void dissolve_run(run& dead, record_store& records) noexcept {
   std::fill_n(home.run_of + first, dead.units, &no_run);
   dead.units = 0;
   dead.idle = nullptr;
-  dead.records = nullptr;
+  dead.records = &no_record;
 }
 
 block_record* record_at(const segment& home, const void* address) noexcept {
-  const block_place at = home.use == segment_use::shared ? place_of(home, address) : block_place{home.runs, 0};
-  if (at.index >= at.of->count) return nullptr;
-  block_record& found = at.of->records[at.index];
+  block_record& found = home.use == segment_use::shared ? candidate_at(home, address) : home.runs->records[0];
   return found.address == address ? &found : nullptr;
 }
 

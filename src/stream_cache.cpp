@@ -22,21 +22,6 @@ void for_each_run(segment& home, Visit visit) noexcept {
 
 }  // namespace
 
-void stream_cache::wake(segment& home) noexcept {
-  idle_.remove(&home);
-  used_.push_back(&home);
-  home.state = segment_state::used;
-  owner_->stats.idle_fell(home.bytes);
-}
-
-void stream_cache::rest(segment& home) noexcept {
-  used_.remove(&home);
-  idle_.push_front(&home);
-  home.state = segment_state::idle;
-  home.idle_stamp = ++owner_->stamp;
-  owner_->stats.idle_rose(home.bytes);
-}
-
 void stream_cache::delist(run& home) noexcept {
   bin& at = bins_[home.class_index];
   if (home.in_bin.previous != nullptr) {

@@ -31,8 +31,24 @@ class stream_cache {
   [[nodiscard]] stream on() const noexcept { return on_; }
 
   /// The run that would serve the class now, if it has an idle block. `class_index` may be no_class.
+  [[nodiscard]] bin& at(std::uint32_t class_index) noexcept { return bins_[class_index]; }
   [[nodiscard]] run& front(std::uint32_t class_index) const noexcept { return *bins_[class_index].front; }
   [[nodiscard]] bool ready(std::uint32_t class_index) const noexcept { return front(class_index).idle != nullptr; }
+
+  /// The front of a bin is full, and leaves it where another run is behind it. That one, if it is what advance()
+  /// would choose; else null.
+  [[nodiscard]] static run* pass_over_front(bin& at) noexcept {
+    run& full = *at.front;
+    run* const next = full.in_bin.next;
+    if (next == nullptr) return nullptr;
+    full.in_bin.next = nullptr;
+    full.listed = false;
+    next->in_bin.previous = nullptr;
+    at.front = next;
+    const bool last = next->in_bin.next == nullptr;  // nothing else to prefer
+    const bool best = (next->used != 0 || next->count == 1) && next->home->used_beyond_one >= 0;
+    return next->idle != nullptr && (last || best) ? next : nullptr;
+  }
 
   /// Unlinks the first idle block of a run. Its segment has one more in use then.
   [[nodiscard]] static block_record& take_piece(run& from) noexcept {

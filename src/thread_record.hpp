@@ -45,4 +45,21 @@ struct alignas(128) thread_record {
   void forget_recent() noexcept { recent_cache = &no_cache; }
 };
 
+// Here because they count in their owner's record.
+
+inline void stream_cache::wake(segment& home) noexcept {
+  idle_.remove(&home);
+  used_.push_back(&home);
+  home.state = segment_state::used;
+  owner_->stats.idle_fell(home.bytes);
+}
+
+inline void stream_cache::rest(segment& home) noexcept {
+  used_.remove(&home);
+  idle_.push_front(&home);
+  home.state = segment_state::idle;
+  home.idle_stamp = ++owner_->stamp;
+  owner_->stats.idle_rose(home.bytes);
+}
+
 }  // namespace arcalloc::detail

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -19,10 +20,9 @@ struct shared_segment {
     home.unit_bytes = bytes / segment_units;
     home.per_unit = reciprocal(home.unit_bytes);
     home.runs = slots.data();
-    home.run_of = places.data();
+    std::fill_n(home.run_of, segment_units, &no_run);
   }
   std::vector<run> slots;
-  std::vector<run*> places = std::vector<run*>(segment_units, &no_run);
   segment home;
   arena memory;
   record_store records{memory};
