@@ -81,9 +81,12 @@ status pool::climb(lock& guard, thread_record& self, const request& asked, block
 
 block_record* pool::hand_out(thread_record& self, stream_cache& cache, const request& asked,
                              may_rebuild rebuilds) noexcept {
-  if (!cache.ready(asked.class_index) && !cache.refill(asked.class_index, asked.class_bytes, records_of_blocks_) &&
-      (rebuilds == may_rebuild::no || !cache.rebuild(asked.class_index, asked.class_bytes, records_of_blocks_))) {
-    return nullptr;
+  if (!cache.ready(asked.class_index)) {
+    const run_kind kind = kind_of(asked.class_index, asked.class_bytes);
+    if (!cache.refill(kind, records_of_blocks_) &&
+        (rebuilds == may_rebuild::no || !cache.rebuild(kind, records_of_blocks_))) {
+      return nullptr;
+    }
   }
   self.stats.add(asked.bytes, cache.front(asked.class_index).block_bytes);
   block_record& piece = cache.pop(asked.class_index);
@@ -172,7 +175,7 @@ bool pool::adopt_across(const claimed& all, thread_record& self, const request& 
     for (stream_cache* at = record.caches.front(); at != nullptr; at = decltype(record.caches)::next(at)) {
       if (at->on() == asked.on) continue;
       if (segment* const left = is_former(at->on()) && works_.finished(at->on(), 0, 0)
-                                    ? at->find_room(asked.class_index, asked.class_bytes, false)
+                                    ? at->find_room(kind_of(asked.class_index, asked.class_bytes), false)
                                     : nullptr;
           left != nullptr) {
         // Nobody asks on that stream any more: its partly used segments are for all, too.
@@ -247,7 +250,7 @@ bool pool::adopt(thread_record& self, const request& asked) noexcept {
   const auto from = [&](thread_record& record, bool idle_only) {
     stream_cache* const cache = &record == &self ? nullptr : record.find(asked.on);
     segment* const home =
-        cache == nullptr ? nullptr : cache->find_room(asked.class_index, asked.class_bytes, idle_only);
+        cache == nullptr ? nullptr : cache->find_room(kind_of(asked.class_index, asked.class_bytes), idle_only);
     stream_cache* const own = home == nullptr ? nullptr : cache_of(self, asked.on);
     if (own == nullptr) return false;
     cache->drop(*home);

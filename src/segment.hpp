@@ -131,18 +131,32 @@ struct segment {
   [[nodiscard]] std::uint64_t used() const noexcept { return static_cast<std::uint64_t>(used_beyond_one + 1); }
 };
 
+/// What a run is made for. Worked out once a search: run_units divides.
+struct run_kind {
+  std::uint32_t class_index = 0;
+  std::uint64_t block_bytes = 0;
+  std::uint32_t run_units = 0;  ///< in a segment of the smallest size; more than there are, where it needs a larger one
+};
+[[nodiscard]] run_kind kind_of(std::uint32_t class_index, std::uint64_t block_bytes) noexcept;
+
 /// The bytes a run of this class takes: what the placement rule and a new segment are measured by.
 [[nodiscard]] std::uint64_t run_bytes(std::uint64_t block_bytes) noexcept;
 
 /// True where the placement rule lets a run of this class into a shared segment of this size.
-[[nodiscard]] bool may_enter(const segment& home, std::uint64_t block_bytes) noexcept;
+[[nodiscard]] inline bool may_enter(const segment& home, std::uint64_t block_bytes) noexcept {
+  return home.bytes == segment_bytes_min || block_bytes * run_share_max >= home.bytes;
+}
 
 /// 2^40 / divisor, rounded up: (offset * reciprocal) >> 40 divides offsets below 16 MiB by multiples of
 /// 512, which is what offsets into runs and units are.
 [[nodiscard]] std::uint64_t reciprocal(std::uint64_t divisor) noexcept;
 
-/// The number of units a run of this class takes in this segment.
-[[nodiscard]] std::uint32_t units_in(const segment& home, std::uint64_t block_bytes) noexcept;
+/// The number of units a run of this kind takes in this segment.
+[[nodiscard]] inline std::uint32_t units_in(const segment& home, const run_kind& kind) noexcept {
+  return home.bytes == segment_bytes_min
+             ? kind.run_units
+             : static_cast<std::uint32_t>((kind.block_bytes + home.unit_bytes - 1) / home.unit_bytes);
+}
 
 /// First unit of a span of `units` idle units, or segment_units where there is none.
 [[nodiscard]] std::uint32_t find_span(std::uint64_t units_idle, std::uint32_t units) noexcept;
@@ -173,10 +187,9 @@ void for_each_block(segment& home, Visit visit) noexcept {
   }
 }
 
-/// Cuts a run of the class into `home` at its first fitting span. Null when no span fits or the host
+/// Cuts a run of the kind into `home` at its first fitting span. Null when no span fits or the host
 /// has no memory for records. The run is not listed in a bin yet, and none of its blocks is used.
-[[nodiscard]] run* carve_run(segment& home, std::uint32_t class_index, std::uint64_t block_bytes,
-                             record_store& records) noexcept;
+[[nodiscard]] run* carve_run(segment& home, const run_kind& kind, record_store& records) noexcept;
 
 /// Takes an unused, unlisted run apart: its units are idle again, its records are stale.
 void dissolve_run(run& dead, record_store& records) noexcept;
