@@ -117,6 +117,7 @@ struct segment {
   std::uint64_t idle_stamp = 0;   ///< when it became idle: smaller is colder
   std::uint64_t class_bytes = 0;  ///< dedicated: the class it is filed under
   std::uint64_t unit_bytes = 0;
+  std::uint32_t made_for = 0;  ///< shared: the class that asked for it
   segment_use use = segment_use::shared;
   segment_state state = segment_state::used;
   list_links<segment> in_cache{};   ///< the cache's used or idle segments
