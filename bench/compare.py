@@ -15,7 +15,7 @@ import sys
 import legs
 import readings
 
-HEADINGS = ("leg", "ns", "fastest", "populated", "2 threads", "x arcalloc", "instructions", "populated", "growing")
+HEADINGS = ("leg", "ns", "fastest", "populated", "2 threads", "x arcalloc")
 
 
 def arguments():
@@ -25,6 +25,7 @@ def arguments():
     parser.add_argument("--legs", help="only these, comma-separated (null is always there)")
     parser.add_argument("--rounds", type=int, default=7, help="rounds of timing; 0: none (default 7)")
     parser.add_argument("--milliseconds", type=int, default=100, help="time for each mode of a leg in a round (default 100)")
+    parser.add_argument("--bounded-runs", type=int, default=20, help="runs with a bound; 0: none (default 20)")
     parser.add_argument("--no-instructions", action="store_true", help="do not count instructions")
     return parser.parse_args()
 
@@ -49,7 +50,7 @@ def with_spread(found, digits=1):
     return f"{found['median']:.{digits}f} ({found['least']:.{digits}f} to {found['most']:.{digits}f})"
 
 
-def pair_rows(names, times, instructions):
+def time_rows(names, times):
     rows = [HEADINGS]
     for name in names:
         at = times.get(name, {})
@@ -58,10 +59,13 @@ def pair_rows(names, times, instructions):
         fastest = at.get("fixed", {}).get("fastest_" + what)
         cells.insert(1, "-" if fastest is None else f"{fastest:.1f}")
         cells.append(with_spread(at.get("fixed", {}).get("over_arcalloc"), 2))
-        counted = instructions.get(name, {})
-        cells += [f"{counted[mode]:.1f}" if mode in counted else "-" for mode in readings.COUNTED]
         rows.append((name, *cells))
     return rows
+
+
+def instruction_rows(instructions):
+    return [("instructions", *readings.COUNTED),
+            *((name, *(f"{counted[at]:.1f}" for at in readings.COUNTED)) for name, counted in instructions.items())]
 
 
 def driver_rows(asked, times):
@@ -73,6 +77,15 @@ def driver_rows(asked, times):
             [f"{one['frees_per_step']:.4f}" for one in by_threads.values()],
             [f"{one['peak_bytes'] / 2**20:.1f}" for one in by_threads.values()],
             [f"{one['median']:.1f}" if one else "-" for one in ns]))))
+    return rows
+
+
+def bounded_rows(bounded, kinds):
+    rows = [("growing, 1 and 2 threads", "bound on", "allocs/step", "frees/step", "peak MiB", "refused")]
+    for name, by_threads in bounded.items():
+        rows.append((name, kinds[name], *(", ".join(text.format(one[what] / unit) for one in by_threads.values())
+                                          for what, text, unit in (("allocs_per_step", "{:.4f}", 1), ("frees_per_step", "{:.4f}", 1),
+                                                                   ("peak_bytes", "{:.1f}", 2**20), ("refused", "{:.0f}", 1)))))
     return rows
 
 
@@ -101,21 +114,27 @@ def main():
         absent["instructions"] = "valgrind is not installed"
     instructions = readings.count_instructions(found, say) if counts_instructions else {}
     asked = readings.ask_driver(found, say)
-    say("")
+    bounded = readings.ask_driver_bounded(found, given.bounded_runs, say) if given.bounded_runs else {}
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)
 
     print(f"A pair is a request and its free. ns: net of the null leg, median of {given.rounds} rounds (least to most).")
-    print("fastest: the fastest batch of all rounds, likewise net: what a busy machine disturbs least.")
-    print("Instructions: net, callgrind at 60 steps minus 20.\n")
-    print_table(pair_rows([leg.name for leg in found], times, instructions))
+    print("fastest: the fastest batch of all rounds, likewise net: what a busy machine disturbs least.\n")
+    print_table(time_rows([leg.name for leg in found], times))
+    if instructions:
+        print("\nInstructions per pair: net of the null leg, callgrind at 60 steps minus 20; growing sizes where nothing misses.\n")
+        print_table(instruction_rows(instructions))
     print(f"\nMost bytes live in a growing step: {live_bytes / 2**20:.2f} MiB.\n")
     print_table(driver_rows(asked, times))
+    if bounded:
+        print(f"\nOne bound of {readings.BOUND_MIB} MiB for each thread; the worst of {given.bounded_runs} runs.\n")
+        print_table(bounded_rows(bounded, {leg.name: leg.bound for leg in found}))
     for name, why in absent.items():
         print(f"absent: {name}: {why}")
     result = {"schema": "arcalloc.bench/1", "provenance": provenance,
               "legs": [{"name": leg.name, "what": leg.what, "times": times.get(leg.name),
-                        "instructions_per_pair": instructions.get(leg.name), "driver": asked.get(leg.name)} for leg in found],
+                        "instructions_per_pair": instructions.get(leg.name), "driver": asked.get(leg.name),
+               "bound": leg.bound, "bounded": bounded.get(leg.name)} for leg in found],
               "absent": absent}
     given.out.parent.mkdir(parents=True, exist_ok=True)
     given.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")

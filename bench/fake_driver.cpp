@@ -77,13 +77,18 @@ void fake_driver::take_back(void* address) noexcept {
 }
 
 void fake_driver::note_event() noexcept {
-  const std::lock_guard held(mutex_);
-  ++readings_.events;
+  static std::atomic<std::size_t> threads{0};
+  thread_local const std::size_t own = threads++;
+  if (own >= threads_max) stop("more threads than it has counters for");
+  std::atomic<std::uint64_t>& events = events_of_threads_[own].events;
+  events.store(events.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 driver_readings fake_driver::read() const noexcept {
   const std::lock_guard held(mutex_);
-  return readings_;
+  driver_readings out = readings_;
+  for (const event_count& of : events_of_threads_) out.events += of.events.load(std::memory_order_relaxed);
+  return out;
 }
 
 status fake_backend::allocate(std::size_t bytes, stream, void*& address) noexcept {

@@ -16,8 +16,22 @@ using namespace arcalloc::bench;
 
 constexpr const char* usage =
     "usage: arcalloc_bench --list\n"
-    "       arcalloc_bench PEER MODE [--threads N] [--milliseconds N | --steps N] [--capacity-mib N]\n"
-    "MODE is fixed, growing or populated. --steps plays just so many steps and times nothing.\n";
+    "       arcalloc_bench PEER MODE [--threads N] [--milliseconds N | --steps N] [--first N] [--bound-mib N]\n"
+    "MODE is fixed, growing or populated. --steps plays just so many steps, from position --first on, and times "
+    "nothing.\n"
+    "--bound-mib sets the bound that the peer has: on what it has from the driver, or on what it keeps idle.\n";
+
+std::string_view name_of(bound kind) {
+  switch (kind) {
+    case bound::none:
+      return "none";
+    case bound::capacity:
+      return "capacity";
+    case bound::cached:
+      return "cached";
+  }
+  return "?";
+}
 
 void list() {
   const arcalloc::build_identity built = arcalloc::built_as();
@@ -29,9 +43,8 @@ void list() {
               peak_live_bytes(sequence, growing_positions));
   const char* between = "";
   for (const peer& one : peers()) {
-    std::printf("%s  {\"name\": \"%s\", \"what\": \"%s\", \"asks_driver\": %s, \"takes_capacity\": %s}", between,
-                one.name.data(), one.what.data(), one.asks_driver ? "true" : "false",
-                one.takes_capacity ? "true" : "false");
+    std::printf("%s  {\"name\": \"%s\", \"what\": \"%s\", \"asks_driver\": %s, \"bound\": \"%s\"}", between,
+                one.name.data(), one.what.data(), one.asks_driver ? "true" : "false", name_of(one.takes).data());
     between = ",\n";
   }
   std::printf("]}\n");
@@ -65,8 +78,10 @@ bool read_flags(int count, char** words, request& out) {
       out.milliseconds = number;
     } else if (flag == "--steps") {
       out.steps = number;
-    } else if (flag == "--capacity-mib") {
-      out.set.capacity_bytes = number << 20;
+    } else if (flag == "--first") {
+      out.first_position = number;
+    } else if (flag == "--bound-mib") {
+      out.bound_bytes = number << 20;
     } else {
       return false;
     }
@@ -99,7 +114,7 @@ int run(int count, char** words) {
   }
   for (const peer& one : peers()) {
     if (one.name != words[1]) continue;
-    if (wanted.set.capacity_bytes != 0 && !one.takes_capacity) return refuse("this peer takes no capacity");
+    if (wanted.bound_bytes != 0 && one.takes == bound::none) return refuse("this peer takes no bound");
     write(measure(one, wanted));
     return 0;
   }

@@ -83,7 +83,7 @@ void play_course(course& shared, unsigned thread) {
   const request& wanted = shared.wanted;
   const bool grows = wanted.what == mode::growing;
   if (wanted.steps != 0) {
-    shared.play({1, wanted.steps, grows ? 1u : 0u}, thread);
+    shared.play({wanted.first_position, wanted.steps, grows ? 1u : 0u}, thread);
     if (thread == 0) shared.steps = wanted.steps;
   } else if (grows) {
     shared.play_timed({1, growing_positions, 1}, thread);
@@ -108,8 +108,8 @@ measurement measure(const peer& which, const request& wanted) {
   const bool grows = wanted.what == mode::growing;
   const decode_sequence sequence = make_decode_sequence(grows ? growing_tensors::included : growing_tensors::left_out);
   fake_driver driver(device_bytes);
-  driver.promise_capacity(wanted.set.capacity_bytes);
-  const std::unique_ptr<subject> under_test = which.make(driver, wanted.set);
+  if (which.takes == bound::capacity) driver.promise_capacity(wanted.bound_bytes);
+  const std::unique_ptr<subject> under_test = which.make(driver, wanted.bound_bytes);
   if (wanted.what == mode::populated) under_test->populate(other_blocks(), 1);
 
   course shared{.wanted = wanted,

@@ -31,9 +31,11 @@ class subject {
   virtual void populate(std::span<const std::size_t> sizes, std::uint64_t on) = 0;
 };
 
-/// Bounds to set; 0: as shipped.
-struct bounds {
-  std::uint64_t capacity_bytes = 0;
+/// What a peer can be told not to exceed.
+enum class bound : std::uint8_t {
+  none,
+  capacity,  ///< on all that it has from the driver, at every instant
+  cached,    ///< on what it keeps idle
 };
 
 /// An allocator that can be measured here.
@@ -41,8 +43,9 @@ struct peer {
   std::string_view name;
   std::string_view what;
   bool asks_driver = false;  ///< it stands on the fake driver; else it has memory of the host
-  bool takes_capacity = false;
-  std::unique_ptr<subject> (*make)(fake_driver& driver, const bounds& set) = nullptr;
+  bound takes = bound::none;
+  /// The bound of 0: as shipped.
+  std::unique_ptr<subject> (*make)(fake_driver& driver, std::uint64_t bound_bytes) = nullptr;
 };
 
 /// All that were compiled in, the null first.
