@@ -94,17 +94,14 @@ status allocator::deallocate(const block& piece, stream on) noexcept {
 }
 
 status allocator::deallocate(void* address) noexcept {
-  if (address == nullptr) return status::ok;
   return detail::free_by_address(way_, address, any_bytes, blocks_own_stream);
 }
 
 status allocator::deallocate(void* address, stream on) noexcept {
-  if (address == nullptr) return status::ok;
   return detail::free_by_address(way_, address, any_bytes, detail::identity_of(on));
 }
 
 status allocator::deallocate(void* address, std::size_t bytes) noexcept {
-  if (address == nullptr && bytes == 0) return status::ok;
   return detail::free_by_address(way_, address, std::min<std::uint64_t>(bytes, any_bytes - 1), blocks_own_stream);
 }
 

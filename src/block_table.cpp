@@ -24,6 +24,7 @@ std::uint64_t block_table::slot_of(std::uint64_t key) noexcept {
 
 struct block_table::empty_table {
   table head{nullptr, 0, 0};
+  segment_slot nobody{&no_segment};
   entry only{};
 };
 constinit block_table::empty_table block_table::nothing{};
@@ -51,18 +52,20 @@ void block_table::for_each_key(const segment& home, Visit visit) noexcept {
 
 bool block_table::grow(std::uint64_t entries_wanted) noexcept {
   const std::uint64_t slots = std::bit_ceil(entries_wanted * 4);
-  const std::size_t bytes = sizeof(table) + slots * sizeof(entry);
+  const std::size_t bytes = sizeof(table) + slots * (sizeof(segment_slot) + sizeof(entry));
   void* const fresh = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (fresh == MAP_FAILED) return false;
   table* const old = current_.load(std::memory_order_relaxed);
   table* const next = ::new (fresh) table{old, bytes, slots - 1};
-  for (std::uint64_t i = 0; i < slots; ++i) ::new (&next->at(i)) entry{};
+  for (std::uint64_t i = 0; i < slots; ++i) {
+    ::new (&next->homes()[i]) segment_slot{&no_segment};
+    ::new (&next->entries()[i]) entry{};
+  }
   filled_ = 0;
   live_ = 0;
   for (std::uint64_t i = 0; i <= old->mask; ++i) {
-    const entry& from = old->at(i);
-    const std::uint64_t key = from.key.load(std::memory_order_relaxed);
-    if (key > removed_key) place(*next, key, *from.home.load(std::memory_order_relaxed));
+    const std::uint64_t key = old->entries()[i].key.load(std::memory_order_relaxed);
+    if (key > removed_key) place(*next, key, *old->homes()[i].load(std::memory_order_relaxed));
   }
   current_.store(next, std::memory_order_release);
   return true;
@@ -76,14 +79,14 @@ bool block_table::try_reserve(std::uint64_t bytes) noexcept {
   return grow(live_ + wanted + entries_min);
 }
 
-void block_table::place(table& in, std::uint64_t key, segment& home) noexcept {
-  for (std::uint64_t slot = slot_of(key);; ++slot) {
-    entry& at = in.at(slot);
+void block_table::place(table& in, std::uint64_t key, segment& placed) noexcept {
+  for (std::uint64_t slot = slot_of(key) & in.mask;; slot = (slot + 1) & in.mask) {
+    entry& at = in.entries()[slot];
     const std::uint64_t taken = at.key.load(std::memory_order_relaxed);
     if (taken > removed_key) continue;
-    at.begin.store(number(home.base), std::memory_order_relaxed);
-    at.end.store(number(home.base) + home.bytes, std::memory_order_relaxed);
-    at.home.store(&home, std::memory_order_release);  // first_for looks at no key
+    at.begin.store(number(placed.base), std::memory_order_relaxed);
+    at.end.store(number(placed.base) + placed.bytes, std::memory_order_relaxed);
+    in.homes()[slot].store(&placed, std::memory_order_release);  // first_for looks at no key
     at.key.store(key, std::memory_order_release);
     ++live_;
     if (taken == 0) ++filled_;
@@ -99,11 +102,11 @@ void block_table::insert(segment& home) noexcept {
 void block_table::remove(segment& home) noexcept {
   table* const in = current_.load(std::memory_order_relaxed);
   for_each_key(home, [&](std::uint64_t key) {
-    for (std::uint64_t slot = slot_of(key);; ++slot) {
-      entry& at = in->at(slot);
+    for (std::uint64_t slot = slot_of(key) & in->mask;; slot = (slot + 1) & in->mask) {
+      entry& at = in->entries()[slot];
       const std::uint64_t taken = at.key.load(std::memory_order_relaxed);
       ARCALLOC_ASSERT(taken != 0);
-      if (taken != key || at.home.load(std::memory_order_relaxed) != &home) continue;
+      if (taken != key || in->homes()[slot].load(std::memory_order_relaxed) != &home) continue;
       at.key.store(removed_key, std::memory_order_relaxed);
       --live_;
       return;
@@ -112,14 +115,14 @@ void block_table::remove(segment& home) noexcept {
 }
 
 segment* block_table::probe(const table& in, std::uint64_t key, std::uint64_t address) noexcept {
-  for (std::uint64_t slot = slot_of(key);; ++slot) {
-    const entry& at = in.at(slot);
+  for (std::uint64_t slot = slot_of(key) & in.mask;; slot = (slot + 1) & in.mask) {
+    const entry& at = in.entries()[slot];
     const std::uint64_t taken = at.key.load(std::memory_order_acquire);
     if (taken == 0) return nullptr;
     // Two segments can share a 2 MiB unit where the driver aligns to less.
     if (taken == key && address >= at.begin.load(std::memory_order_relaxed) &&
         address < at.end.load(std::memory_order_relaxed)) {
-      return at.home.load(std::memory_order_relaxed);
+      return in.homes()[slot].load(std::memory_order_relaxed);
     }
   }
 }

@@ -36,8 +36,9 @@ class block_table {
   /// The segment whose entry is the first that is looked at for `address`; no_segment where there is none. The
   /// caller sees whether it is the right one, by whose it is and whether the address lies in it.
   [[nodiscard]] segment& first_for(const void* address) const noexcept {
-    const std::uint64_t unit = reinterpret_cast<std::uint64_t>(address) >> unit_shift;
-    return *current_.load(std::memory_order_acquire)->at(unit).home.load(std::memory_order_acquire);
+    const table& in = *current_.load(std::memory_order_acquire);
+    return *in.homes()[(reinterpret_cast<std::uint64_t>(address) >> unit_shift) & in.mask].load(
+        std::memory_order_acquire);
   }
 
  private:
@@ -46,21 +47,23 @@ class block_table {
   /// Odd and above 1; the keys of base addresses are even.
   [[nodiscard]] static std::uint64_t unit_key(std::uint64_t unit) noexcept { return 2 * unit + 3; }
 
+  /// What a slot says of its segment, which stands at the same place of homes().
   struct entry {
     std::atomic<std::uint64_t> key{0};  ///< 0: never used; 1: removed
     std::atomic<std::uint64_t> begin{0};
     std::atomic<std::uint64_t> end{0};
-    std::atomic<segment*> home{&no_segment};
   };
+  using segment_slot = std::atomic<segment*>;
+
+  /// mask + 1 slots, a power of two. Their homes and then their entries follow the header in the same mapping.
   struct alignas(entry) table {
     table* older;
     std::size_t mapped_bytes;
     std::uint64_t mask;
-    /// The entries follow the header in the same mapping: mask + 1 of them, a power of two.
-    [[nodiscard]] entry& at(std::uint64_t slot) noexcept { return reinterpret_cast<entry*>(this + 1)[slot & mask]; }
-    [[nodiscard]] const entry& at(std::uint64_t slot) const noexcept {
-      return reinterpret_cast<const entry*>(this + 1)[slot & mask];
-    }
+    [[nodiscard]] const segment_slot* homes() const noexcept { return reinterpret_cast<const segment_slot*>(this + 1); }
+    [[nodiscard]] segment_slot* homes() noexcept { return reinterpret_cast<segment_slot*>(this + 1); }
+    [[nodiscard]] const entry* entries() const noexcept { return reinterpret_cast<const entry*>(homes() + mask + 1); }
+    [[nodiscard]] entry* entries() noexcept { return reinterpret_cast<entry*>(homes() + mask + 1); }
   };
 
   struct empty_table;

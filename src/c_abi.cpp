@@ -194,7 +194,6 @@ arcalloc_status arcalloc_deallocate(arcalloc_allocator* self, arcalloc_block pie
 
 arcalloc_status arcalloc_deallocate_address(arcalloc_allocator* self, void* address) noexcept {
   if (self == nullptr) return ARCALLOC_INVALID_ARGUMENT;
-  if (address == nullptr) return ARCALLOC_OK;
   return as_c(arcalloc::detail::free_by_address(self->way, address, arcalloc::detail::any_bytes,
                                                 arcalloc::detail::blocks_own_stream));
 }

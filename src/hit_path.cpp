@@ -13,7 +13,7 @@ status allocate_beside(const door& way, std::uint64_t bytes, stream on, void*& a
   if (self != nullptr && self->gate.try_enter()) {
     const std::uint32_t class_index = way.shared->classes().look_up(bytes);
     stream_cache* const cache = self->find(on);
-    if (cache != nullptr && (cache->ready(class_index) || cache->advance(class_index))) {
+    if (cache != nullptr && (cache->advance(class_index) || cache->ready(class_index))) {
       ++self->stats.hits;
       self->stats.add(bytes, cache->front(class_index).block_bytes);
       block_record& piece = cache->pop(class_index);
@@ -34,6 +34,7 @@ status allocate_beside(const door& way, std::uint64_t bytes, stream on, void*& a
 }
 
 status free_beside(const door& way, block_record* piece, const void* address, std::uint64_t bytes, stream on) noexcept {
+  if (piece == nullptr && address == nullptr && (bytes == any_bytes || bytes == 0)) return status::ok;
   thread_record* const self = find_record(way.identity);
   if (self != nullptr && self->gate.try_enter()) {
     block_record* found = piece;

@@ -35,15 +35,18 @@ namespace arcalloc::detail {
   if (recent_of_thread.identity == way.identity) [[likely]] {
     thread_record& self = *recent_of_thread.record;
     if (self.gate.try_enter_open() && self.recent_stream == on) [[likely]] {
-      run& from = self.recent_cache->front(way.shared->classes().look_up(bytes));
-      if (from.idle != nullptr) [[likely]] {
+      bin& at = self.recent_cache->at(way.shared->classes().look_up(bytes));
+      run* from = at.front;
+      if (from->idle == nullptr) [[unlikely]]
+        from = stream_cache::pass_over_front(at);
+      if (from != nullptr) [[likely]] {
         ++self.stats.hits;
-        self.stats.add(bytes, from.block_bytes);
-        block_record& piece = stream_cache::take_piece(from);
+        self.stats.add(bytes, from->block_bytes);
+        block_record& piece = stream_cache::take_piece(*from);
         piece.requested_bytes = bytes;
         address = piece.address;
         record = &piece;
-        if (segment& home = *from.home; ++home.used_beyond_one == 0) [[unlikely]]
+        if (segment& home = *from->home; ++home.used_beyond_one == 0) [[unlikely]]
           return finish_waking(self, home);
         self.gate.leave();
         return status::ok;
@@ -92,7 +95,7 @@ namespace arcalloc::detail {
   return free_beside(way, &piece, address, any_bytes, on);
 }
 
-/// The same by address.
+/// The same by address; null is ok.
 [[nodiscard, gnu::always_inline]] inline status free_by_address(const door& way, void* address, std::uint64_t bytes,
                                                                 stream on) noexcept {
   if (recent_of_thread.identity == way.identity) [[likely]] {
@@ -100,12 +103,9 @@ namespace arcalloc::detail {
     if (self.gate.try_enter_open()) [[likely]] {
       segment& home = way.shared->table().first_for(address);
       if (home.owner.load(std::memory_order_relaxed) == &self && home.contains(address)) [[likely]] {
-        const block_place at = place_of(home, address);
-        if (at.index < at.of->count) [[likely]] {
-          block_record& piece = at.of->records[at.index];
-          if (is_plain(piece, home, address, bytes, on)) [[likely]]
-            return take_back(way, self, piece, *at.of, home, bytes, on);
-        }
+        block_record& piece = candidate_at(home, address);
+        if (is_plain(piece, home, address, bytes, on)) [[likely]]
+          return take_back(way, self, piece, *piece.home, home, bytes, on);
       }
     }
     self.gate.leave();

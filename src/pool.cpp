@@ -170,6 +170,7 @@ request pool::classify(std::uint64_t bytes, stream on) const noexcept {
     if (asked.use == segment_use::shared) asked.class_index = classes_.index_of(bytes);
   }
   asked.segment_bytes = segment_bytes_for(asked.use, asked.class_bytes);
+  asked.generous_bytes = asked.use == segment_use::shared ? generous_bytes_for(asked) : asked.segment_bytes;
   return asked;
 }
 

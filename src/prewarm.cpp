@@ -86,7 +86,7 @@ status pool::fill(lock& guard, const profile& wanted, may_grow grows, profile* m
       if (missing != nullptr && !missing->add(entry)) outcome = status::backend_failed;
       continue;
     }
-    const request asked = classify(entry.bytes, identity_of(entry.on));
+    const request asked = classify(entry.bytes, identity_of(entry.on)).frugal();
     thread_record& self = pins_.window_of(asked.on) != nullptr ? common_ : mine;
     status refused = status::capture_miss;  // unless the device or a bound has something to say
     std::uint64_t left = entry.blocks;

@@ -8,6 +8,7 @@
 
 namespace arcalloc::detail {
 
+constinit block_record no_record{};
 constinit run no_run{};
 constinit segment no_segment{};
 
@@ -45,18 +46,12 @@ std::uint64_t reciprocal(std::uint64_t divisor) noexcept {
   return ((std::uint64_t{1} << reciprocal_bits) + divisor - 1) / divisor;
 }
 
+run_kind kind_of(std::uint32_t class_index, std::uint64_t block_bytes) noexcept {
+  return {class_index, block_bytes, run_units_small(block_bytes)};
+}
+
 std::uint64_t run_bytes(std::uint64_t block_bytes) noexcept {
   return block_bytes > segment_bytes_min ? block_bytes : run_units_small(block_bytes) * unit_bytes_small;
-}
-
-std::uint32_t units_in(const segment& home, std::uint64_t block_bytes) noexcept {
-  return home.bytes == segment_bytes_min
-             ? run_units_small(block_bytes)
-             : static_cast<std::uint32_t>(round_up(block_bytes, home.unit_bytes) / home.unit_bytes);
-}
-
-bool may_enter(const segment& home, std::uint64_t block_bytes) noexcept {
-  return home.bytes == segment_bytes_min || block_bytes * run_share_max >= home.bytes;
 }
 
 std::uint32_t find_span(std::uint64_t units_idle, std::uint32_t units) noexcept {
@@ -76,7 +71,7 @@ block_record* record_store::take(std::uint32_t count) noexcept {
   ARCALLOC_ASSERT(index < sizes);
   block_record* const spare = spare_[index];
   if (spare == nullptr)
-    return static_cast<block_record*>(memory_.cut((std::size_t{1} << index) * sizeof(block_record)));
+    return static_cast<block_record*>(memory_.cut(((std::size_t{1} << index) + 1) * sizeof(block_record)));
   spare_[index] = spare->next_idle;
   return spare;
 }
@@ -87,10 +82,11 @@ void record_store::give(block_record* records, std::uint32_t count) noexcept {
   spare_[index] = records;
 }
 
-run* carve_run(segment& home, std::uint32_t class_index, std::uint64_t block_bytes, record_store& records) noexcept {
-  const std::uint32_t units = units_in(home, block_bytes);
+run* carve_run(segment& home, const run_kind& kind, record_store& records) noexcept {
+  const std::uint32_t units = units_in(home, kind);
   const std::uint32_t first = find_span(home.units_idle, units);
   if (first == segment_units) return nullptr;
+  const std::uint64_t block_bytes = kind.block_bytes;
   const auto count = static_cast<std::uint32_t>(units * home.unit_bytes / block_bytes);
   block_record* const own = records.take(count);
   if (own == nullptr) return nullptr;
@@ -103,7 +99,7 @@ run* carve_run(segment& home, std::uint32_t class_index, std::uint64_t block_byt
   fresh.records = own;
   fresh.used = 0;
   fresh.count = count;
-  fresh.class_index = class_index;
+  fresh.class_index = kind.class_index;
   fresh.units = static_cast<std::uint8_t>(units);
   fresh.listed = false;
   fresh.idle = nullptr;
@@ -126,13 +122,11 @@ void dissolve_run(run& dead, record_store& records) noexcept {
   std::fill_n(home.run_of + first, dead.units, &no_run);
   dead.units = 0;
   dead.idle = nullptr;
-  dead.records = nullptr;
+  dead.records = &no_record;
 }
 
 block_record* record_at(const segment& home, const void* address) noexcept {
-  const block_place at = home.use == segment_use::shared ? place_of(home, address) : block_place{home.runs, 0};
-  if (at.index >= at.of->count) return nullptr;
-  block_record& found = at.of->records[at.index];
+  block_record& found = home.use == segment_use::shared ? candidate_at(home, address) : home.runs->records[0];
   return found.address == address ? &found : nullptr;
 }
 

@@ -11,14 +11,16 @@ namespace arcalloc::detail {
 
 class arena;
 class stream_cache;
+struct block_record;
 struct run;
 struct segment;
 struct thread_record;
 
-/// Stand where a block has no run and a run no segment: a stale handle, an idle unit, an empty bin. They have no
-/// block, no idle list and no owner, and are never written; the hit path needs no test for null because of them.
+/// Stand where a block has no run, a run no segment and no records: a stale handle, an idle unit, an empty bin. They
+/// have no idle list, no owner and no address, and are never written; they save the hit path its tests for null.
 extern run no_run;
 extern segment no_segment;
+extern block_record no_record;
 
 /// The sign of requested_bytes: the block's free takes the slow way. Set with each flag below.
 inline constexpr std::uint64_t slow_bit = std::uint64_t{1} << 63;
@@ -64,7 +66,7 @@ struct run {
   std::uint64_t block_bytes = 0;
   std::uint64_t per_block = 0;  ///< 2^40 / block_bytes, rounded up: divides an offset without dividing
   std::byte* base = nullptr;
-  block_record* records = nullptr;
+  block_record* records = &no_record;  ///< `count` of them; in shared segments one more, without an address
   list_links<run> in_bin{};
   std::uint32_t used = 0;
   std::uint32_t count = 0;
@@ -115,12 +117,13 @@ struct segment {
   std::uint64_t idle_stamp = 0;   ///< when it became idle: smaller is colder
   std::uint64_t class_bytes = 0;  ///< dedicated: the class it is filed under
   std::uint64_t unit_bytes = 0;
+  std::uint32_t made_for = 0;  ///< shared: the class that asked for it
   segment_use use = segment_use::shared;
   segment_state state = segment_state::used;
-  list_links<segment> in_cache{};  ///< the cache's used or idle segments
-  list_links<segment> in_all{};    ///< every segment of the pool
-  list_links<segment> in_class{};  ///< idle dedicated segments of one class hash
-  run** run_of = nullptr;          ///< shared: the run of each unit, or no_run
+  list_links<segment> in_cache{};   ///< the cache's used or idle segments
+  list_links<segment> in_all{};     ///< every segment of the pool
+  list_links<segment> in_class{};   ///< idle dedicated segments of one class hash
+  run* run_of[segment_units] = {};  ///< shared: the run of each unit, or no_run
 
   [[nodiscard]] std::uint64_t offset_of(const void* address) const noexcept {
     return reinterpret_cast<std::uint64_t>(address) - reinterpret_cast<std::uint64_t>(base);
@@ -129,18 +132,32 @@ struct segment {
   [[nodiscard]] std::uint64_t used() const noexcept { return static_cast<std::uint64_t>(used_beyond_one + 1); }
 };
 
+/// What a run is made for. Worked out once a search: run_units divides.
+struct run_kind {
+  std::uint32_t class_index = 0;
+  std::uint64_t block_bytes = 0;
+  std::uint32_t run_units = 0;  ///< in a segment of the smallest size; more than there are, where it needs a larger one
+};
+[[nodiscard]] run_kind kind_of(std::uint32_t class_index, std::uint64_t block_bytes) noexcept;
+
 /// The bytes a run of this class takes: what the placement rule and a new segment are measured by.
 [[nodiscard]] std::uint64_t run_bytes(std::uint64_t block_bytes) noexcept;
 
 /// True where the placement rule lets a run of this class into a shared segment of this size.
-[[nodiscard]] bool may_enter(const segment& home, std::uint64_t block_bytes) noexcept;
+[[nodiscard]] inline bool may_enter(const segment& home, std::uint64_t block_bytes) noexcept {
+  return home.bytes == segment_bytes_min || block_bytes * run_share_max >= home.bytes;
+}
 
 /// 2^40 / divisor, rounded up: (offset * reciprocal) >> 40 divides offsets below 16 MiB by multiples of
 /// 512, which is what offsets into runs and units are.
 [[nodiscard]] std::uint64_t reciprocal(std::uint64_t divisor) noexcept;
 
-/// The number of units a run of this class takes in this segment.
-[[nodiscard]] std::uint32_t units_in(const segment& home, std::uint64_t block_bytes) noexcept;
+/// The number of units a run of this kind takes in this segment.
+[[nodiscard]] inline std::uint32_t units_in(const segment& home, const run_kind& kind) noexcept {
+  return home.bytes == segment_bytes_min
+             ? kind.run_units
+             : static_cast<std::uint32_t>((kind.block_bytes + home.unit_bytes - 1) / home.unit_bytes);
+}
 
 /// First unit of a span of `units` idle units, or segment_units where there is none.
 [[nodiscard]] std::uint32_t find_span(std::uint64_t units_idle, std::uint32_t units) noexcept;
@@ -149,12 +166,12 @@ struct segment {
 class record_store {
  public:
   explicit record_store(arena& memory) noexcept : memory_(memory) {}
-  /// Room for `count` records, or null when the host has none.
+  /// Room for `count` records and one behind them without an address; null when the host has none.
   [[nodiscard]] block_record* take(std::uint32_t count) noexcept;
   void give(block_record* records, std::uint32_t count) noexcept;
 
  private:
-  static constexpr std::uint32_t sizes = 8;  // arrays of 1, 2, 4, ... 128 records
+  static constexpr std::uint32_t sizes = 8;  // arrays of 1, 2, 4, ... 128 records, and one each
 
   arena& memory_;
   block_record* spare_[sizes] = {};  // chained through next_idle of the first record
@@ -171,10 +188,9 @@ void for_each_block(segment& home, Visit visit) noexcept {
   }
 }
 
-/// Cuts a run of the class into `home` at its first fitting span. Null when no span fits or the host
+/// Cuts a run of the kind into `home` at its first fitting span. Null when no span fits or the host
 /// has no memory for records. The run is not listed in a bin yet, and none of its blocks is used.
-[[nodiscard]] run* carve_run(segment& home, std::uint32_t class_index, std::uint64_t block_bytes,
-                             record_store& records) noexcept;
+[[nodiscard]] run* carve_run(segment& home, const run_kind& kind, record_store& records) noexcept;
 
 /// Takes an unused, unlisted run apart: its units are idle again, its records are stale.
 void dissolve_run(run& dead, record_store& records) noexcept;
@@ -182,16 +198,13 @@ void dissolve_run(run& dead, record_store& records) noexcept;
 /// (offset * reciprocal) >> this = offset / divisor.
 inline constexpr std::uint32_t reciprocal_bits = 40;
 
-/// The only block of a shared segment that can start at `address`: its run, and which of the run's it is. An index
-/// that is not below the run's count is the run's tail, or no run at all. Requires: home.contains(address).
-struct block_place {
-  run* of;
-  std::uint64_t index;
-};
-[[nodiscard]] inline block_place place_of(const segment& home, const void* address) noexcept {
-  run* const of = home.run_of[(home.offset_of(address) * home.per_unit) >> reciprocal_bits];
-  const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - reinterpret_cast<std::uint64_t>(of->base);
-  return {of, (offset * of->per_block) >> reciprocal_bits};
+/// The only record of a shared segment that can be that of a block which starts at `address`: whether it is, its own
+/// address says. Requires: home.contains(address).
+[[nodiscard]] inline block_record& candidate_at(const segment& home, const void* address) noexcept {
+  const run& of = *home.run_of[(home.offset_of(address) * home.per_unit) >> reciprocal_bits];
+  const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - reinterpret_cast<std::uint64_t>(of.base);
+  // In the tail of a run this is the record behind the last; where there is no run it is no_record.
+  return of.records[(offset * of.per_block) >> reciprocal_bits];
 }
 
 /// The record of the block that starts at `address`, live or idle; null when none starts there.

@@ -18,19 +18,15 @@ segment* segment_source::blank(segment_use use) noexcept {
     spare = home->in_all.next;
     home->in_all = {};
   } else {
-    // Behind the segment its places of runs and its runs, or its one run and that run's one record.
+    // Behind the segment its runs, or its one run and that run's one record.
     const std::size_t slots = shared ? segment_units : 1;
-    const std::size_t places_bytes = shared ? segment_units * sizeof(run*) : 0;
     const std::size_t records_bytes = shared ? 0 : sizeof(block_record);
-    auto* const room =
-        static_cast<std::byte*>(memory_.cut(sizeof(segment) + places_bytes + slots * sizeof(run) + records_bytes));
+    auto* const room = static_cast<std::byte*>(memory_.cut(sizeof(segment) + slots * sizeof(run) + records_bytes));
     if (room == nullptr) return nullptr;
     home = ::new (room) segment{};
-    std::byte* const behind = room + sizeof(segment);
-    if (shared) home->run_of = reinterpret_cast<run**>(behind);
-    home->runs = reinterpret_cast<run*>(behind + places_bytes);
+    home->runs = reinterpret_cast<run*>(room + sizeof(segment));
     for (std::size_t slot = 0; slot < slots; ++slot) ::new (&home->runs[slot]) run{};
-    if (!shared) home->runs->records = ::new (behind + sizeof(run)) block_record{};
+    if (!shared) home->runs->records = ::new (room + sizeof(segment) + sizeof(run)) block_record{};
   }
   home->use = use;
   return home;

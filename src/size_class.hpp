@@ -49,12 +49,9 @@ class size_classes {
   /// The same for any request, from two tables; no_class where no stream cache serves it: zero bytes, more than
   /// shared_max(), and every request under `exact`.
   [[nodiscard]] std::uint32_t look_up(std::uint64_t bytes) const noexcept {
-    // Sizes that overflow here come out as those of zero bytes.
-    const std::uint64_t small_steps = (bytes + small_step - 1) / small_step;
-    if (small_steps < std::size(small_)) [[likely]]
-      return small_[small_steps];
-    const std::uint64_t steps = (bytes + large_step - 1) / large_step;
-    return steps < std::size(large_) ? large_[steps] : no_class;
+    if (bytes <= small_max) [[likely]]
+      return small_[(bytes + small_step - 1) / small_step];
+    return bytes <= shared_bytes_max ? large_[(bytes + large_step - 1) / large_step] : no_class;
   }
 
   /// The size of a shared class: the inverse of index_of.

@@ -20,22 +20,17 @@ void for_each_run(segment& home, Visit visit) noexcept {
   }
 }
 
+/// Whether a run of the kind could be cut into the segment once its unused runs are taken apart.
+bool has_room(segment& home, const run_kind& kind) noexcept {
+  if (!may_enter(home, kind.block_bytes)) return false;
+  std::uint64_t room = home.units_idle;
+  for_each_run(home, [&](const run& at) {
+    if (at.used == 0) room |= (~std::uint64_t{0} >> (segment_units - at.units)) << (&at - home.runs);
+  });
+  return find_span(room, units_in(home, kind)) != segment_units;
+}
+
 }  // namespace
-
-void stream_cache::wake(segment& home) noexcept {
-  idle_.remove(&home);
-  used_.push_back(&home);
-  home.state = segment_state::used;
-  owner_->stats.idle_fell(home.bytes);
-}
-
-void stream_cache::rest(segment& home) noexcept {
-  used_.remove(&home);
-  idle_.push_front(&home);
-  home.state = segment_state::idle;
-  home.idle_stamp = ++owner_->stamp;
-  owner_->stats.idle_rose(home.bytes);
-}
 
 void stream_cache::delist(run& home) noexcept {
   bin& at = bins_[home.class_index];
@@ -74,10 +69,9 @@ bool stream_cache::rotate(bin& at, bool idle_segments_too) noexcept {
   return true;
 }
 
-bool stream_cache::carve(segment& home, std::uint32_t class_index, std::uint64_t block_bytes,
-                         record_store& records) noexcept {
-  if (!may_enter(home, block_bytes)) return false;
-  run* const fresh = carve_run(home, class_index, block_bytes, records);
+bool stream_cache::carve(segment& home, const run_kind& kind, record_store& records) noexcept {
+  if (!may_enter(home, kind.block_bytes)) return false;
+  run* const fresh = carve_run(home, kind, records);
   if (fresh == nullptr) return false;
   blocks_ += fresh->count;
   enlist(*fresh);
@@ -93,24 +87,21 @@ void stream_cache::dissolve_unused(segment& home, record_store& records) noexcep
   });
 }
 
-bool stream_cache::refill(std::uint32_t class_index, std::uint64_t block_bytes, record_store& records) noexcept {
-  if (rotate(bins_[class_index], false)) return true;
+bool stream_cache::refill(const run_kind& kind, record_store& records) noexcept {
+  if (rotate(bins_[kind.class_index], false)) return true;
   for (segment* home = used_.front(); home != nullptr; home = segments::next(home)) {
-    if (home->units_idle != 0 && carve(*home, class_index, block_bytes, records)) return true;
+    if (home->units_idle != 0 && carve(*home, kind, records)) return true;
   }
-  return rotate(bins_[class_index], true);
+  return rotate(bins_[kind.class_index], true);
 }
 
-bool stream_cache::rebuild(std::uint32_t class_index, std::uint64_t block_bytes, record_store& records) noexcept {
-  for (segment* home = used_.front(); home != nullptr; home = segments::next(home)) {
-    if (!may_enter(*home, block_bytes)) continue;
-    dissolve_unused(*home, records);
-    if (carve(*home, class_index, block_bytes, records)) return true;
-  }
-  for (segment* home = idle_.front(); home != nullptr; home = segments::next(home)) {
-    if (!may_enter(*home, block_bytes) || home->bytes < block_bytes) continue;
-    dissolve_unused(*home, records);
-    if (carve(*home, class_index, block_bytes, records)) return true;
+bool stream_cache::rebuild(const run_kind& kind, record_store& records) noexcept {
+  for (const segments* side : {&used_, &idle_}) {
+    for (segment* home = side->front(); home != nullptr; home = segments::next(home)) {
+      if (!has_room(*home, kind)) continue;
+      dissolve_unused(*home, records);
+      if (carve(*home, kind, records)) return true;
+    }
   }
   return false;
 }
@@ -164,19 +155,17 @@ void stream_cache::strip(segment& home, record_store& records) noexcept {
   home.state = segment_state::leaving;
 }
 
-segment* stream_cache::find_room(std::uint32_t class_index, std::uint64_t block_bytes, bool idle_only) const noexcept {
+segment* stream_cache::find_room(const run_kind& kind, bool idle_only) const noexcept {
   for (const segments* side : {&used_, &idle_}) {
     if (idle_only && side == &used_) continue;
     for (segment* home = side->front(); home != nullptr; home = segments::next(home)) {
-      std::uint64_t room = home->units_idle;
-      bool serves = false;
-      for_each_run(*home, [&](const run& at) {
-        if (at.used == 0) room |= (~std::uint64_t{0} >> (segment_units - at.units)) << (&at - home->runs);
-        serves = serves || (at.class_index == class_index && at.idle != nullptr);
-      });
-      if (serves || (may_enter(*home, block_bytes) && find_span(room, units_in(*home, block_bytes)) != segment_units)) {
-        return home;
+      bool serves = has_room(*home, kind);
+      if (!serves) {
+        for_each_run(*home, [&](const run& at) {
+          serves = serves || (at.class_index == kind.class_index && at.idle != nullptr);
+        });
       }
+      if (serves) return home;
     }
   }
   return nullptr;

@@ -31,8 +31,24 @@ class stream_cache {
   [[nodiscard]] stream on() const noexcept { return on_; }
 
   /// The run that would serve the class now, if it has an idle block. `class_index` may be no_class.
+  [[nodiscard]] bin& at(std::uint32_t class_index) noexcept { return bins_[class_index]; }
   [[nodiscard]] run& front(std::uint32_t class_index) const noexcept { return *bins_[class_index].front; }
   [[nodiscard]] bool ready(std::uint32_t class_index) const noexcept { return front(class_index).idle != nullptr; }
+
+  /// The front of a bin is full, and leaves it where another run is behind it. That one, if it is what advance()
+  /// would choose; else null.
+  [[nodiscard]] static run* pass_over_front(bin& at) noexcept {
+    run& full = *at.front;
+    run* const next = full.in_bin.next;
+    if (next == nullptr) return nullptr;
+    full.in_bin.next = nullptr;
+    full.listed = false;
+    next->in_bin.previous = nullptr;
+    at.front = next;
+    const bool last = next->in_bin.next == nullptr;  // nothing else to prefer
+    const bool best = (next->used != 0 || next->count == 1) && next->home->used_beyond_one >= 0;
+    return next->idle != nullptr && (last || best) ? next : nullptr;
+  }
 
   /// Unlinks the first idle block of a run. Its segment has one more in use then.
   [[nodiscard]] static block_record& take_piece(run& from) noexcept {
@@ -75,11 +91,11 @@ class stream_cache {
 
   /// Makes the class ready without asking anybody: another run in a partly used segment, else a new
   /// run where one has room, else a run in an idle segment. False when nothing here will do. Pool's mutex.
-  [[nodiscard]] bool refill(std::uint32_t class_index, std::uint64_t block_bytes, record_store& records) noexcept;
+  [[nodiscard]] bool refill(const run_kind& kind, record_store& records) noexcept;
 
   /// The same where that did not help: unused runs of other classes make room in a partly used segment, else in an
   /// idle one. What these classes had ready is gone then, so this comes after all that is ready elsewhere.
-  [[nodiscard]] bool rebuild(std::uint32_t class_index, std::uint64_t block_bytes, record_store& records) noexcept;
+  [[nodiscard]] bool rebuild(const run_kind& kind, record_store& records) noexcept;
 
   /// Makes a shared segment ours, with the idle blocks in it. Pool's mutex.
   void take(segment& home) noexcept;
@@ -92,7 +108,7 @@ class stream_cache {
   void move_all(stream_cache& into) noexcept;
 
   /// The first of our segments that could serve the class, or null. Partly used ones first, if wanted.
-  [[nodiscard]] segment* find_room(std::uint32_t class_index, std::uint64_t block_bytes, bool idle_only) const noexcept;
+  [[nodiscard]] segment* find_room(const run_kind& kind, bool idle_only) const noexcept;
 
   [[nodiscard]] segment* coldest_idle() const noexcept { return idle_.back(); }
   [[nodiscard]] segment* first_used() const noexcept { return used_.front(); }
@@ -118,8 +134,7 @@ class stream_cache {
   }
   void delist(run& home) noexcept;
   [[nodiscard]] bool rotate(bin& at, bool idle_segments_too) noexcept;
-  [[nodiscard]] bool carve(segment& home, std::uint32_t class_index, std::uint64_t block_bytes,
-                           record_store& records) noexcept;
+  [[nodiscard]] bool carve(segment& home, const run_kind& kind, record_store& records) noexcept;
   void dissolve_unused(segment& home, record_store& records) noexcept;
 
   thread_record* owner_ = nullptr;

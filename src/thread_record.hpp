@@ -26,8 +26,8 @@ struct alignas(128) thread_record {
   std::uint64_t lease_bytes = 0;
   std::uint64_t stamp = 0;  ///< the last idle_stamp given; follows the pool's epoch
 
-  static constexpr std::uint32_t bucket_count = 32;
-  stream_cache* buckets[bucket_count] = {};  ///< chained by hash of the stream
+  static constexpr std::uint32_t bucket_count = 256;  // a chain of four at a thousand streams
+  stream_cache* buckets[bucket_count] = {};           ///< chained by hash of the stream
   list<stream_cache, &stream_cache::in_owner> caches;
   list_links<thread_record> in_pool{};
   bool in_use = false;  ///< a thread owns it
@@ -44,5 +44,22 @@ struct alignas(128) thread_record {
   /// For its next owner, to whom per_thread_stream means another stream.
   void forget_recent() noexcept { recent_cache = &no_cache; }
 };
+
+// Here because they count in their owner's record.
+
+inline void stream_cache::wake(segment& home) noexcept {
+  idle_.remove(&home);
+  used_.push_back(&home);
+  home.state = segment_state::used;
+  owner_->stats.idle_fell(home.bytes);
+}
+
+inline void stream_cache::rest(segment& home) noexcept {
+  used_.remove(&home);
+  idle_.push_front(&home);
+  home.state = segment_state::idle;
+  home.idle_stamp = ++owner_->stamp;
+  owner_->stats.idle_rose(home.bytes);
+}
 
 }  // namespace arcalloc::detail

@@ -81,6 +81,7 @@ segment* pool::coldest_idle(const claimed& all, stream_cache*& holder, when_busy
 void pool::detach(segment& home, departures& out) noexcept {
   if (home.use == segment_use::shared) {
     ARCALLOC_ASSERT(home.cache == nullptr);
+    --segments_for_[home.made_for];
   } else {
     --single_blocks_;
     home.runs->records[0].home = &no_run;

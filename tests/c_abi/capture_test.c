@@ -68,8 +68,14 @@ static void misses_are_named(void) {
   CHECK_EQ(1, miss.count);
   CHECK_OK(arcalloc_abort_capture(at.memory, 1));
   CHECK_REFUSED(arcalloc_abort_capture(at.memory, 1));
-  how.policy = 9;
-  CHECK_REFUSED(arcalloc_begin_capture(at.memory, 1, &how));
+  const arcalloc_capture_policy unlisted[] = {9, 3, -1, 256, 257, -255, INT32_MIN};
+  for (size_t i = 0; i < sizeof unlisted / sizeof unlisted[0]; ++i) {
+    how.policy = unlisted[i];
+    CHECK_REFUSED(arcalloc_begin_capture(at.memory, 1, &how));
+    const arcalloc_options options = {.size = sizeof(arcalloc_options), .capture_miss = unlisted[i]};
+    arcalloc_allocator* none = NULL;
+    CHECK_REFUSED(arcalloc_create(at.device, &options, &none));
+  }
   how.policy = ARCALLOC_CAPTURE_GROW;
   how.size = 3;
   CHECK_REFUSED(arcalloc_begin_capture(at.memory, 1, &how));

@@ -155,6 +155,8 @@ struct auditor {
     return {piece->requested(), piece->home->block_bytes, static_cast<std::uint64_t>(home->on)};
   }
 
+  [[nodiscard]] std::uint64_t bookkeeping_bytes() const { return subject.memory_.mapped_bytes(); }
+
   void walk_records() {
     std::uint64_t leased = subject.common_.lease_bytes;
     for (const thread_record* at = subject.records_.front(); at != nullptr; at = pool::records_list::next(at)) {
@@ -183,6 +185,10 @@ audit_result audit(const allocator& subject) {
 
 block_reading read_block(const allocator& subject, const void* address) {
   return detail::auditor{detail::auditor::pool_of(subject)}.read_block(address);
+}
+
+std::uint64_t bookkeeping_bytes(const allocator& subject) {
+  return detail::auditor{detail::auditor::pool_of(subject)}.bookkeeping_bytes();
 }
 
 std::vector<std::string> check_invariants(const allocator& subject) {

@@ -50,6 +50,9 @@ struct block_reading {
 };
 [[nodiscard]] block_reading read_block(const allocator& subject, const void* address);
 
+/// Host memory mapped for bookkeeping, the block table's aside.
+[[nodiscard]] std::uint64_t bookkeeping_bytes(const allocator& subject);
+
 /// audit(), and I1, I2 and I3 of the counters against it. Every disagreement is a line. For a capacity that
 /// was never lowered: the peak of reserved is held against it.
 [[nodiscard]] std::vector<std::string> check_invariants(const allocator& subject);

@@ -9,6 +9,7 @@
 namespace arcalloc {
 namespace {
 
+using testing::capped;
 using testing::gib;
 using testing::kib;
 using testing::mib;
@@ -271,6 +272,39 @@ TEST(destroy, does_not_abort_when_the_driver_is_unloading) {
   device.fail_free = {1, true, status::shutting_down};
   allocator::destroy(raw);
   EXPECT_EQ(device.free_calls, 1U);
+}
+
+TEST(allocate, leaves_no_block_where_it_hands_out_none) {
+  small_world at(capped(0), 64 * mib);
+  const block live = at.get(1000);
+  for (const std::uint64_t bytes : {std::uint64_t{0}, 100 * mib, request_bytes_max + 1}) {
+    block out = live;
+    EXPECT_EQ(at.memory->allocate(bytes, default_stream, out) == status::ok, bytes == 0);
+    EXPECT_EQ(out.data(), nullptr);
+    EXPECT_EQ(at.memory->deallocate(out), status::ok) << "nothing is freed";
+  }
+  EXPECT_EQ(at.now().blocks_live, 1U);
+  at.put(live);
+  at.check();
+}
+
+TEST(allocate, takes_what_is_ready_before_it_takes_apart_what_is_ready_for_others) {
+  small_world at;
+  const block live = at.get(512);
+  const block large = at.get(mib);
+  const block rest = at.get(983040);  // 30 units of 32 KiB: one is left
+  EXPECT_EQ(at.now().segments_reserved, 1U);
+  const block other = at.get(70 * kib);
+  EXPECT_EQ(at.now().segments_reserved, 2U);
+  at.put(large);
+  at.put(rest);
+  at.put(other);
+  EXPECT_EQ(at.get(70 * kib).data(), other.data());
+  EXPECT_EQ(at.get(mib).data(), large.data());
+  EXPECT_EQ(at.get(983040).data(), rest.data());
+  EXPECT_EQ(at.now().driver_allocs, 2U);
+  at.put(live);
+  at.check();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -19,10 +20,9 @@ struct shared_segment {
     home.unit_bytes = bytes / segment_units;
     home.per_unit = reciprocal(home.unit_bytes);
     home.runs = slots.data();
-    home.run_of = places.data();
+    std::fill_n(home.run_of, segment_units, &no_run);
   }
   std::vector<run> slots;
-  std::vector<run*> places = std::vector<run*>(segment_units, &no_run);
   segment home;
   arena memory;
   record_store records{memory};
@@ -49,7 +49,7 @@ TEST(segment, every_shared_class_fits_a_segment_made_for_it_and_finds_its_blocks
     const std::uint64_t block_bytes = classes.bytes_of(index);
     shared_segment at(round_up(run_bytes(block_bytes), segment_bytes_min));
     ASSERT_TRUE(may_enter(at.home, block_bytes));
-    const run* const fresh = carve_run(at.home, index, block_bytes, at.records);
+    const run* const fresh = carve_run(at.home, kind_of(index, block_bytes), at.records);
     ASSERT_NE(fresh, nullptr) << block_bytes;
     for (std::uint32_t i = 0; i < fresh->count; ++i) {
       EXPECT_EQ(record_at(at.home, fresh->records[i].address), &fresh->records[i]);
@@ -97,8 +97,8 @@ TEST(segment, a_run_below_an_eighth_stays_out_of_larger_segments) {
 
 TEST(segment, dissolving_gives_the_units_back_and_makes_records_stale) {
   shared_segment at(segment_bytes_min);
-  run* const first = carve_run(at.home, 0, 512, at.records);
-  run* const second = carve_run(at.home, 3, 2048, at.records);
+  run* const first = carve_run(at.home, kind_of(0, 512), at.records);
+  run* const second = carve_run(at.home, kind_of(3, 2048), at.records);
   ASSERT_NE(second, nullptr);
   block_record* const stale = first->records;
   const std::byte* const address = stale->address;
@@ -106,13 +106,13 @@ TEST(segment, dissolving_gives_the_units_back_and_makes_records_stale) {
   EXPECT_EQ(stale->home, &no_run);
   EXPECT_EQ(record_at(at.home, address), nullptr);
   EXPECT_EQ(std::popcount(at.home.units_idle), 63);
-  EXPECT_EQ(carve_run(at.home, 1, 1024, at.records), first) << "the first span is taken again";
+  EXPECT_EQ(carve_run(at.home, kind_of(1, 1024), at.records), first) << "the first span is taken again";
 }
 
 TEST(segment, a_full_segment_carves_nothing_more) {
   shared_segment at(segment_bytes_min);
-  for (int i = 0; i < 64; ++i) ASSERT_NE(carve_run(at.home, 0, 512, at.records), nullptr);
-  EXPECT_EQ(carve_run(at.home, 0, 512, at.records), nullptr);
+  for (int i = 0; i < 64; ++i) ASSERT_NE(carve_run(at.home, kind_of(0, 512), at.records), nullptr);
+  EXPECT_EQ(carve_run(at.home, kind_of(0, 512), at.records), nullptr);
 }
 
 }  // namespace
