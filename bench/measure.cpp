@@ -15,6 +15,7 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t device_bytes = std::uint64_t{24} << 30;
 constexpr std::uint64_t steps_per_batch = 20;
+static_assert(growing_positions % steps_per_batch == 0);
 constexpr std::uint64_t warm_up_steps = 60;
 
 /// Where threads wait for each other, spinning: a sleeping one would be late for its batch.
@@ -78,7 +79,9 @@ void play_course(course& shared, unsigned thread) {
     shared.play({wanted.first_position, wanted.steps, grows ? 1u : 0u}, thread);
     if (thread == 0) shared.steps = wanted.steps;
   } else if (grows) {
-    shared.play_timed({1, growing_positions, 1}, thread);
+    for (std::uint64_t first = 1; first <= growing_positions; first += steps_per_batch) {
+      shared.play_timed({first, steps_per_batch, 1}, thread);
+    }
   } else {
     play_batches(shared, thread);
   }
@@ -122,7 +125,7 @@ measurement measure(const peer& which, const request& wanted) {
   out.refused = shared.refused;
   out.driver = driver.read();
   if (const std::vector<double> batches = sorted_batches(shared.batch_ns); !batches.empty()) {
-    const auto pairs_of_batch = static_cast<double>((grows ? growing_positions : steps_per_batch) * sequence.pairs);
+    const auto pairs_of_batch = static_cast<double>(steps_per_batch * sequence.pairs);
     out.ns_per_pair = batches[batches.size() / 2] / pairs_of_batch;
     out.ns_per_pair_fastest = batches.front() / pairs_of_batch;
   }

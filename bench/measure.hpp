@@ -23,7 +23,7 @@ struct request {
 };
 
 struct measurement {
-  double ns_per_pair = 0;          ///< of one thread; of equal steps the median over batches. 0: not timed
+  double ns_per_pair = 0;          ///< of one thread; the median over batches. 0: not timed
   double ns_per_pair_fastest = 0;  ///< the batch that was disturbed least
   std::uint64_t steps = 0;         ///< of one thread
   std::uint64_t pairs = 0;         ///< of all threads
