@@ -27,6 +27,7 @@ def arguments():
     parser.add_argument("--milliseconds", type=int, default=100, help="time for each mode of a leg in a round (default 100)")
     parser.add_argument("--bounded-runs", type=int, default=20, help="runs with a bound; 0: none (default 20)")
     parser.add_argument("--no-scale", action="store_true", help="leave out many blocks, streams and threads")
+    parser.add_argument("--markdown", action="store_true", help="print the tables as docs/benchmarks.md has them")
     parser.add_argument("--no-instructions", action="store_true", help="do not count instructions")
     return parser.parse_args()
 
@@ -86,7 +87,7 @@ def main():
     result = measure(given, found, built, absent)
     say("")
     for table in tables.all_tables(result):
-        print(table.as_text())
+        print(table.as_markdown() if given.markdown else table.as_text())
     for name, why in result["absent"].items():
         print(f"absent: {name}: {why}")
     given.out.parent.mkdir(parents=True, exist_ok=True)

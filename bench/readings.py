@@ -85,7 +85,7 @@ def ask_driver(legs, say):
         out[leg.name] = {}
         for threads in (1, 2):
             found = leg.measure("growing", "--threads", threads, "--steps", GROWING_STEPS)
-            out[leg.name][threads] = per_step(found, threads)
+            out[leg.name][str(threads)] = per_step(found, threads)
     return out
 
 
@@ -103,7 +103,7 @@ def ask_driver_bounded(legs, runs, say):
             say(f"bounded: {leg.name}, {threads} threads, {runs} runs")
             found = [per_step(leg.measure("growing", "--threads", threads, "--steps", GROWING_STEPS,
                                           "--bound-mib", BOUND_MIB * threads), threads) for _ in range(runs)]
-            out[leg.name][threads] = {what: max(one[what] for one in found) for what in found[0]}
+            out[leg.name][str(threads)] = {what: max(one[what] for one in found) for what in found[0]}
     return out
 
 

@@ -17,6 +17,10 @@ class Table:
                            for at, (text, width) in enumerate(zip(row, widths))).rstrip() for row in self.rows]
         return "\n".join([*textwrap.wrap(f"{self.title}. {self.note}", 110), "", *lines, ""])
 
+    def as_markdown(self):
+        head, *body = self.rows
+        return "\n".join(["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *body)]) + "\n"
+
 
 def all_tables(result):
     """Those that something was measured for."""
@@ -59,7 +63,7 @@ def driver(legs, live_bytes):
     rows = [("1 and 2 threads", "allocs/step", "frees/step", "peak MiB", "ns")]
     for name, leg in legs.items():
         if leg["driver"]:
-            ns = [(leg["times"] or {}).get(readings.column("growing", threads), {}).get("net_ns") for threads in leg["driver"]]
+            ns = [(leg["times"] or {}).get(readings.column("growing", int(threads)), {}).get("net_ns") for threads in leg["driver"]]
             rows.append((name, *per_step_cells(leg["driver"], "allocs_per_step", "frees_per_step", "peak_bytes"),
                          ", ".join(f"{one['median']:.1f}" if one else "-" for one in ns)))
     return Table("Growing sizes", f"2000 steps; what the driver is asked for. At most {live_bytes / 2**20:.2f} MiB are live.", rows)
