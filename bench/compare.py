@@ -26,6 +26,7 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=7, help="rounds of timing; 0: none (default 7)")
     parser.add_argument("--milliseconds", type=int, default=100, help="time for each mode of a leg in a round (default 100)")
     parser.add_argument("--bounded-runs", type=int, default=20, help="runs with a bound; 0: none (default 20)")
+    parser.add_argument("--no-scale", action="store_true", help="leave out many blocks, streams and threads")
     parser.add_argument("--no-instructions", action="store_true", help="do not count instructions")
     return parser.parse_args()
 
@@ -89,6 +90,16 @@ def bounded_rows(bounded, kinds):
     return rows
 
 
+def scale_rows(scale):
+    rows = [("scale", "1 stream", "1,000", "1,000 idle", "64 threads", "B/block", "B/large block", "B/stream", "B/thread",
+             "device KiB/stream")]
+    for name, at in scale.items():
+        rows.append((name, *(f"{at[part]['ns_per_pair']:.1f}" for part in ("one_stream", "streams", "idle_streams", "threads")),
+                     *(f"{at[part]['host_bytes']:,.0f}" for part in ("blocks", "large_blocks", "streams", "threads")),
+                     f"{at['streams']['device_bytes'] / 1024:,.0f}"))
+    return rows
+
+
 def main():
     given = arguments()
     found, built, absent = legs.all_legs(given.program)
@@ -115,6 +126,7 @@ def main():
     instructions = readings.count_instructions(found, say) if counts_instructions else {}
     asked = readings.ask_driver(found, say)
     bounded = readings.ask_driver_bounded(found, given.bounded_runs, say) if given.bounded_runs else {}
+    scale = readings.measure_scale(found, say) if not given.no_scale else {}
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)
 
@@ -129,12 +141,17 @@ def main():
     if bounded:
         print(f"\nOne bound of {readings.BOUND_MIB} MiB for each thread; the worst of {given.bounded_runs} runs.\n")
         print_table(bounded_rows(bounded, {leg.name: leg.bound for leg in found}))
+    if scale:
+        print("\nOne pair of 8 KiB: net ns of a thread, on one stream, on 1,000 streams in turn (another block of each out; nothing else")
+        print("out), and on 64 threads. Host bytes for one more: block of 512 bytes, of 4 MiB, stream, thread.\n")
+        print_table(scale_rows(scale))
     for name, why in absent.items():
         print(f"absent: {name}: {why}")
     result = {"schema": "arcalloc.bench/1", "provenance": provenance,
               "legs": [{"name": leg.name, "what": leg.what, "times": times.get(leg.name),
                         "instructions_per_pair": instructions.get(leg.name), "driver": asked.get(leg.name),
-               "bound": leg.bound, "bounded": bounded.get(leg.name)} for leg in found],
+               "bound": leg.bound, "bounded": bounded.get(leg.name), "scale": scale.get(leg.name)}
+                       for leg in found],
               "absent": absent}
     given.out.parent.mkdir(parents=True, exist_ok=True)
     given.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")

@@ -55,6 +55,7 @@ class fake_driver {
 
   const std::uint64_t device_bytes_;
   std::uint64_t promised_bytes_ = 0;
+  void* reserved_ = nullptr;
   char* range_ = nullptr;
   mutable std::mutex mutex_;
   std::vector<std::uint64_t> sizes_;  ///< by place; 0: idle

@@ -52,6 +52,9 @@ class Leg:
             raise Failed(f"{self.name}: {mode}: {found['refused']} calls were refused")
         return found
 
+    def scale(self, part):
+        return json.loads(self.run("scale", part).stdout)
+
     def instructions_per_pair(self, mode, first):
         """Of the whole program at 60 steps minus 20, over the pairs between: start and end cancel out."""
         counted = []

@@ -17,14 +17,6 @@ constexpr std::uint64_t device_bytes = std::uint64_t{24} << 30;
 constexpr std::uint64_t steps_per_batch = 20;
 constexpr std::uint64_t warm_up_steps = 60;
 
-/// A thousand sizes of 256 bytes to 2 MiB.
-std::vector<std::size_t> other_blocks() {
-  dice drawn{0x2545f4914f6cdd1d};
-  std::vector<std::size_t> sizes(1000);
-  for (std::size_t& bytes : sizes) bytes = drawn.between(256, std::uint64_t{2} << 20);
-  return sizes;
-}
-
 /// Where threads wait for each other, spinning: a sleeping one would be late for its batch.
 class meeting {
  public:

@@ -27,7 +27,10 @@ class subject {
   virtual ~subject() = default;
   /// Plays steps on stream `on`. Returns how many calls were refused.
   [[nodiscard]] virtual std::uint64_t play(const decode_sequence& sequence, positions where, std::uint64_t on) = 0;
-  /// Asks for one block of each size, then frees every second one. The others stay out until the subject's end.
+  /// From now on so many blocks can be populated without host memory for what remembers them.
+  virtual void make_room(std::size_t blocks) = 0;
+  /// Asks for one block of each size, then frees every second one, from the first on. The others stay out until the
+  /// subject's end. From one thread at a time.
   virtual void populate(std::span<const std::size_t> sizes, std::uint64_t on) = 0;
 };
 

@@ -14,6 +14,8 @@ TIMED = (("fixed", 1), ("populated", 1), ("fixed", 2), ("growing", 1), ("growing
 COUNTED = {"fixed": ("fixed", 1), "populated": ("populated", 1), "growing from 513": ("growing", 513),
            "growing from 1025": ("growing", 1025)}
 GROWING_STEPS = 2000
+SCALE_PARTS = ("blocks", "large_blocks", "one_stream", "streams", "idle_streams", "threads")
+SCALE_RUNS = 3
 BOUND_MIB = 8  # for each thread
 
 
@@ -103,3 +105,17 @@ def ask_driver_bounded(legs, runs, say):
                                           "--bound-mib", BOUND_MIB * threads), threads) for _ in range(runs)]
             out[leg.name][threads] = {what: max(one[what] for one in found) for what in found[0]}
     return out
+
+
+def measure_scale(legs, say):
+    """{leg: {part: {what: the median of three runs}}}, ns net of the null leg; of the legs that ask a driver."""
+    gross = {}
+    for leg in legs:
+        if leg.asks_driver or leg.name == NULL:
+            say(f"scale: {leg.name}")
+            gross[leg.name] = {}
+            for part in SCALE_PARTS:
+                runs = [leg.scale(part) for _ in range(SCALE_RUNS)]
+                gross[leg.name][part] = {what: statistics.median(run[what] for run in runs) for what in runs[0]}
+    return {name: {part: {**found, "ns_per_pair": found["ns_per_pair"] - gross[NULL][part]["ns_per_pair"]}
+                   for part, found in parts.items()} for name, parts in gross.items() if name != NULL}

@@ -138,7 +138,10 @@ void pool::retire_record(record_home& self, thread_record& record) noexcept {
   pool& shared = static_cast<pool&>(self);
   const lock guard(shared.mutex_);
   // Its own default stream goes with it. Where the driver cannot say how far that is, the memory stays under it.
-  if (const stream own = known_thread_stream(); own != default_stream) (void)shared.end(own);
+  if (const stream own = known_thread_stream(); own != default_stream) {
+    const one_change call(shared);
+    (void)shared.end(own);
+  }
   const claimed all(shared);
   shared.sample(all);
   record.in_use = false;

@@ -181,8 +181,10 @@ class pool : private record_home {
   [[nodiscard]] std::uint64_t largest_idle(const claimed& all) noexcept;
   template <class Field>
   [[nodiscard]] auto sum(Field thread_stats::*field) const noexcept;
-  /// Of all records: cached bytes.
+  /// Of all records: cached bytes. Requires: other threads are claimed.
   [[nodiscard]] std::uint64_t idle_bytes() const noexcept;
+  /// The same, claiming them for it.
+  [[nodiscard]] std::uint64_t idle_of_all() noexcept;
 
   // ladder.cpp
   [[nodiscard]] status climb(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept;

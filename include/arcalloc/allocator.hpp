@@ -108,7 +108,8 @@ class allocator {
   /// memory for bookkeeping is not to be had. Arms the derived bound.
   [[nodiscard]] static status create(backend& device, const options& settings, allocator*& out) noexcept;
 
-  /// Gives every segment back to the driver, live blocks included: they die with their allocator.
+  /// Gives every segment back to the driver, live blocks included: they and their handles die with their
+  /// allocator, and no allocator may be told of them afterwards.
   static void destroy(allocator* self) noexcept;
 
   allocator(const allocator&) = delete;

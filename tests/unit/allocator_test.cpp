@@ -307,5 +307,50 @@ TEST(allocate, takes_what_is_ready_before_it_takes_apart_what_is_ready_for_other
   at.check();
 }
 
+TEST(allocator, refuses_an_address_inside_a_block_of_any_size) {
+  small_world at;
+  for (std::uint64_t bytes = kib; bytes <= 16 * mib; bytes += bytes / 8) {
+    const block piece = at.get(bytes);
+    auto* const begin = static_cast<std::byte*>(piece.data());
+    segment_extent extent;
+    ASSERT_EQ(at.memory->locate(begin, extent), status::ok);
+    auto* const end = static_cast<std::byte*>(extent.base) + extent.bytes;
+    for (std::byte* const inside : {begin + 1, begin + 511, begin + bytes - 1, end - 1, end - 2, end - 512}) {
+      EXPECT_EQ(at.memory->deallocate(inside), status::unknown_pointer) << bytes;
+      EXPECT_EQ(at.memory->note_use(inside, stream{9}), status::unknown_pointer) << bytes;
+    }
+    at.put(piece);
+  }
+  at.check();
+}
+
+TEST(allocator, fills_a_partly_used_segment_before_it_wakes_an_idle_one) {
+  small_world at;
+  const auto segment_of = [&at](const block& piece) {
+    segment_extent where;
+    EXPECT_EQ(at.memory->locate(piece.data(), where), status::ok);
+    return where.base;
+  };
+  // A run of two, and the rest of its segment filled, so that the next run of the class is in a second segment.
+  const block first = at.get(16 * kib);
+  block other = at.get(16 * kib);
+  std::vector<block> filler;
+  for (int i = 0; i < 7; ++i) filler.push_back(at.get(256 * kib));
+  for (int i = 0; i < 7; ++i) filler.push_back(at.get(32 * kib));
+  filler.push_back(at.get(16 * kib));
+  ASSERT_NE(segment_of(filler.back()), segment_of(first));
+  for (const block& piece : filler) at.put(piece);
+  ASSERT_EQ(at.now().cached_bytes, 2 * mib) << "the second is idle";
+  // Room in the first, and its full run before the other one.
+  const block large = at.get(mib);
+  ASSERT_EQ(segment_of(large), segment_of(first));
+  at.put(other);
+  other = at.get(16 * kib);
+  const block next = at.get(16 * kib);
+  EXPECT_EQ(segment_of(next), segment_of(first));
+  EXPECT_EQ(at.now().cached_bytes, 2 * mib);
+  at.check();
+}
+
 }  // namespace
 }  // namespace arcalloc
