@@ -89,14 +89,17 @@ void add_trace_flags(CLI::App& line, trace_flags& flags, trace_replay_request& a
   const auto add = [&line](const char* name, std::string& value, const char* form, const char* help) {
     line.add_option(name, value, help)->option_text(form);
   };
-  add("--policy", flags.policy, "LIST", "traces: which of off,unbounded,exact,bounded to play it under (default:\nbounded)");
+  add("--policy", flags.policy, "LIST",
+      "traces: which of off,unbounded,exact,bounded to play it under (default:\nbounded)");
   add("--cap", flags.cap, "MB", "cached max of bounded in MiB (default: derived)");
   add("--exact-cap", flags.exact_cap, "MB", "cached max of exact in MiB (default 1024)");
   add("--capacity", flags.capacity, "MB", "bound on reserved bytes in MiB (default: none)");
   add("--geometry", flags.geometry, "P", "of bounded: size classes per doubling, 1, 2, 4, 8 or 16, or exact");
   add("--device", flags.device, "DEVICE", "sim[:SIZE] or host[:SIZE] (default sim:80GiB)");
-  add("--granularity", flags.granularity, "SIZE", "of sim: what the device lends at least, a power of two from 512 bytes\nto 2MiB (default 2MiB)");
-  line.add_flag("--smallest-device", asked.smallest_device, "on sim: also search the smallest device in which nothing is refused");
+  add("--granularity", flags.granularity, "SIZE",
+      "of sim: what the device lends at least, a power of two from 512 bytes\nto 2MiB (default 2MiB)");
+  line.add_flag("--smallest-device", asked.smallest_device,
+                "on sim: also search the smallest device in which nothing is refused");
   add("--from", flags.from, "FORMAT", "own, csv, snapshot, rmm, profiler or lifetimes; else what the content says");
   add("--unit", flags.unit, "BYTES", "what one unit of size is, in lifetimes; 1 unless given");
   add("--trace-device", flags.trace_device, "N", "only the events of this device");

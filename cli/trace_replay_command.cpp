@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_replay_command.hpp"
 
+#include <algorithm>
 #include <arcalloc/host_backend.hpp>
 #include <arcalloc/sim_backend.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -124,9 +124,8 @@ void print(const trace_replay_request& asked, const all_results& all) {
         last.requests == 0 ? "-" : rate_text(static_cast<double>(last.hits) / static_cast<double>(last.requests)),
         asked.on_host ? "-" : fixed_text(static_cast<double>(one.played.device_ns) / 1e6, 1)};
     if (asked.smallest_device) {
-      cells.push_back(one.smallest_device_bytes
-                          ? ratio_text(*one.smallest_device_bytes, one.played.requested_bytes_peak)
-                          : "-");
+      cells.push_back(
+          one.smallest_device_bytes ? ratio_text(*one.smallest_device_bytes, one.played.requested_bytes_peak) : "-");
     }
     table.add_row(std::move(cells));
   }
@@ -147,8 +146,9 @@ void print(const trace_replay_request& asked, const all_results& all) {
       std::printf("%s: thrashes; a cached max of %s MiB would have kept what was wanted again\n", leg_name(one.which),
                   mib_text(played.cached_bytes_max_wanted).c_str());
     }
-    for (const std::string& conviction : played.convictions) {
-      print_error(asked.file + ": " + leg_name(one.which) + ": the simulated device convicts: " + conviction);
+    if (!played.convictions.empty()) {
+      print_error(asked.file + ": " + leg_name(one.which) + ": the simulated device convicts " +
+                  count_text(played.convictions.size()) + " times, first: " + played.convictions.front());
     }
   }
 }
@@ -184,8 +184,8 @@ std::string json_of(const trace_replay_request& asked, const all_results& all, c
                     {"format", trace::trace_format_name(all.facts.format)},
                     {"events", all.events},
                     {"requested_bytes_peak", all.requested_bytes_peak},
-                    {"reserved_bytes_peak", all.reserved_bytes_peak == 0 ? ordered_json(nullptr)
-                                                                         : ordered_json(all.reserved_bytes_peak)},
+                    {"reserved_bytes_peak",
+                     all.reserved_bytes_peak == 0 ? ordered_json(nullptr) : ordered_json(all.reserved_bytes_peak)},
                     {"device_bytes", asked.device_bytes},
                     {"granule_bytes", asked.on_host ? ordered_json(nullptr) : ordered_json(asked.granule_bytes)},
                     {"policies", policies}});

@@ -42,8 +42,8 @@ void trace_replay::take(const event& what) {
   ++events_;
   if (result_.refusal) return;
   if (only_device_.value_or(what.device) != what.device) {
-    refuse("is of device " + std::to_string(what.device) + ", those before of device " +
-           std::to_string(*only_device_) + "; --trace-device chooses one");
+    refuse("is of device " + std::to_string(what.device) + ", those before of device " + std::to_string(*only_device_) +
+           "; --trace-device chooses one");
   }
   only_device_ = what.device;
   const stream on = stream_of(what.stream);
@@ -72,7 +72,7 @@ void trace_replay::take(const event& what) {
     case event_kind::graph_launch:
       return launch(what);
     case event_kind::release_graph:
-      return release(what);
+      return release_graph(what);
     case event_kind::stream_end:
       return require(memory_->end_stream(on), what);
     case event_kind::trim:
@@ -139,8 +139,7 @@ void trace_replay::end_step() {
   memory_->end_step();
   counters window;
   memory_->read_step_counters(window);
-  result_.driver_calls_step_max =
-      std::max(result_.driver_calls_step_max, window.driver_allocs + window.driver_frees);
+  result_.driver_calls_step_max = std::max(result_.driver_calls_step_max, window.driver_allocs + window.driver_frees);
 }
 
 void trace_replay::begin_capture(const event& what) {
@@ -170,7 +169,7 @@ void trace_replay::launch(const event& what) {
   require(memory_->note_replay(found->second.pinned, stream_of(what.stream)), what);
 }
 
-void trace_replay::release(const event& what) {
+void trace_replay::release_graph(const event& what) {
   const auto found = graphs_.find(what.id);
   if (found == graphs_.end()) refuse("releases no graph of the trace");
   if (simulated_ != nullptr) simulated_->forget_graph(found->second.on_device);
@@ -183,6 +182,10 @@ replay_result trace_replay::finish() {
   if (result_.steps == 0) result_.driver_calls_step_max = result_.last.driver_allocs + result_.last.driver_frees;
   result_.cached_bytes_max_wanted = memory_->read_cap().cached_bytes_max_wanted;
   if (simulated_ != nullptr) result_.device_ns = simulated_->now_ns();
+  for (auto& [id, left] : live_) {
+    if (simulated_ != nullptr && left.piece) simulated_->handed_back(left.piece.data());
+    (void)memory_->deallocate(left.piece);  // the trace is over: what it answers is no part of the result
+  }
   memory_.reset();
   if (simulated_ != nullptr) {
     simulated_->convict_leaks();

@@ -71,7 +71,7 @@ class trace_replay final : public trace_sink {
   void join_capture(const event& what);
   void end_capture(const event& what);
   void launch(const event& what);
-  void release(const event& what);
+  void release_graph(const event& what);
   void require(status outcome, const event& what) const;
   [[noreturn]] void refuse(const std::string& why) const;
   [[nodiscard]] stream stream_of(std::uint64_t named);
