@@ -185,7 +185,7 @@ exit_status run_replay(const std::vector<std::string>& words) {
   trace_replay_request asked;
   line.add_option("FILE", file, "a scenario (docs/scenarios.md) or a trace (docs/trace_format.md)");
   add_trace_flags(line, flags, asked);
-  line.add_option("--json", json, "write the result as JSON, schema arcalloc.replay/1 or arcalloc.trace-replay/1")
+  line.add_option("--json", json, "write the result as JSON, schema arcalloc.replay/1 or arcalloc.trace_replay/1")
       ->option_text("FILE");
   if (parse_or_help(line, words)) return exit_status::done;
 

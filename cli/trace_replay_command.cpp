@@ -178,7 +178,7 @@ std::string json_of(const trace_replay_request& asked, const all_results& all, c
   from.free_bytes_at_start = asked.device_bytes;
   ordered_json policies = ordered_json::array();
   for (const policy_result& one : all.policies) policies.push_back(json_of(one));
-  return json_file({{"schema", "arcalloc.trace-replay/1"},
+  return json_file({{"schema", "arcalloc.trace_replay/1"},
                     {"provenance", provenance_json(from)},
                     {"file", asked.file},
                     {"format", trace::trace_format_name(all.facts.format)},

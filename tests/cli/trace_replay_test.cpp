@@ -31,7 +31,7 @@ TEST(trace_replay, compares_the_policies_in_one_table) {
   EXPECT_EQ(run.exit_status, 0) << run.err;
   EXPECT_EQ(run.err, "");
   const nlohmann::json found = nlohmann::json::parse(content_of(folder.file("r.json")));
-  EXPECT_EQ(found["schema"], "arcalloc.trace-replay/1");
+  EXPECT_EQ(found["schema"], "arcalloc.trace_replay/1");
   EXPECT_EQ(found["events"], 4);
   EXPECT_EQ(found["requested_bytes_peak"], 45088768);
   EXPECT_EQ(found["reserved_bytes_peak"], nullptr);
