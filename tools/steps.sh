@@ -11,6 +11,7 @@
 build_needs=(
   "git c:git" "g++ c:g++" "cmake c:cmake" "ninja-build c:ninja"
   "libcli11-dev h:CLI/CLI.hpp" "nlohmann-json3-dev h:nlohmann/json.hpp" "libeigen3-dev h:eigen3/Eigen/Core"
+  "zlib1g-dev h:zlib.h"
 )
 test_needs=("libgtest-dev h:gtest/gtest.h" "pkg-config c:pkg-config" "python3 c:python3")
 full_needs=(
