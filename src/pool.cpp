@@ -125,7 +125,7 @@ thread_record* pool::own_record() noexcept {
   }
   fresh->in_use = true;
   ++records_in_use_;
-  fresh->stamp = epoch_;
+  fresh->stamp = std::max(fresh->stamp, epoch_);  // what its last owner left idle has stamps of its own
   fresh->gate.clear_gate(owner_lock::gate_bypass | owner_lock::gate_profile);  // what its last owner left
   if (!with_membarrier_) fresh->gate.set_gate(owner_lock::gate_fenced);
   if (bypass_) fresh->gate.set_gate(owner_lock::gate_bypass);

@@ -39,9 +39,9 @@ TEST(simulation, of_the_seeds_that_once_failed_is_clean) {
     std::uint64_t seed;
     std::uint64_t steps;
   };
-  for (const kept& one :
-       {kept{116238541, 600}, kept{1, 600}, kept{730505321, 600}, kept{115348375, 10000}, kept{115348107, 10000},
-        kept{115348753, 10000}, kept{9000467, 10000}, kept{767169891, 10000}}) {
+  for (const kept& one : {kept{116238541, 600}, kept{1, 600}, kept{730505321, 600}, kept{115348375, 10000},
+                          kept{115348107, 10000}, kept{279763713, 10000}, kept{279763520, 10000},
+                          kept{115348753, 10000}, kept{9000467, 10000}, kept{767169891, 10000}}) {
     run_seed(one.seed, one.steps);
     if (HasFatalFailure()) return;
   }
