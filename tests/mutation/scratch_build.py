@@ -201,7 +201,11 @@ class ScratchBuild:
         return (self.copy / file).read_text(encoding="utf-8")
 
     def put(self, file, text):
-        (self.copy / file).write_text(text, encoding="utf-8")
+        """The time of its last change stays: what was built without a fault is not old when the fault is gone."""
+        path = self.copy / file
+        changed = path.stat()
+        path.write_text(text, encoding="utf-8")
+        os.utime(path, ns=(changed.st_atime_ns, changed.st_mtime_ns))
 
     def compile(self, output, flags=None, to=None):
         """Compiles one object of the copy as it is now. Its path, or None where the compiler refuses."""

@@ -79,6 +79,7 @@ struct auditor {
   void walk(const segment& home) {
     ++found.segments;
     found.reserved_bytes += home.bytes;
+    found.largest_segment_bytes = std::max(found.largest_segment_bytes, home.bytes);
     if (home.state == segment_state::leaving) {
       found.pending_bytes += home.bytes;  // on its way to the driver, unless walk_stuck finds it
       return;

@@ -185,6 +185,7 @@ TEST(profile_file, is_at_most_4_mib_large) {
   text.append((std::size_t{4} << 20) - text.size(), ' ');
   EXPECT_EQ(read_text(text).outcome, status::ok);
   EXPECT_EQ(read_text(text + " ").why, ": larger than 4 MiB, which no profile is");
+  EXPECT_EQ(read_text(text + "  ").why, ": larger than 4 MiB, which no profile is");
   EXPECT_EQ(read_text(text).read.entries().size(), 1U);
 }
 
