@@ -384,7 +384,9 @@ TEST(capture, in_which_nothing_was_put_off_asks_the_driver_nothing_when_it_ends)
   for (int turn = 0; turn < 3; ++turn) {
     graph_id made = graph_id::none;
     EXPECT_EQ(at.memory->begin_capture(s1), status::ok);
-    if (turn == 2) EXPECT_EQ(at.memory->begin_phase(phase::decode), status::ok);
+    if (turn == 2) {
+      EXPECT_EQ(at.memory->begin_phase(phase::decode), status::ok);
+    }
     EXPECT_EQ(at.device.queries, queries);
     EXPECT_EQ(turn == 0 ? at.memory->abort_capture(s1) : at.memory->end_capture(s1, made), status::ok);
     EXPECT_EQ(at.device.queries, queries + (turn == 2 ? 1 : 0)) << "the bound is armed when decode begins";
