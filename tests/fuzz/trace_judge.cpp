@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_judge.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -26,6 +27,7 @@ constexpr std::uint32_t devices_max = 4;
 class watching_sink final : public trace::trace_sink {
  public:
   void take(const event& what) override {
+    require(!what.before_recording || events.empty() || events.back().before_recording, "what was there comes first");
     events.push_back(what);
     summary.take(what);
     const std::pair<std::uint32_t, std::uint64_t> name{what.device, what.id};
@@ -74,13 +76,26 @@ void judge_writer(const watching_sink& was, const char* what) {
   require(again.summary.blocks_hash() == was.summary.blocks_hash(), what);
 }
 
-bool is_laid_out(const std::vector<event>& events) {
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> ends;
-  // What overlaps cannot be told apart by address, and what is named twice is one block there.
+bool is_of_one_device(const std::vector<event>& events) {
+  return std::all_of(events.begin(), events.end(), [&](const event& one) { return one.device == events[0].device; });
+}
+
+/// Whether a snapshot can hold it all: blocks stand there by their places, one list of events a device.
+bool fits_a_snapshot(const std::vector<event>& events) {
+  const event* last_before = nullptr;
   for (const event& one : events) {
-    if (one.device >= devices_max || one.bytes == 0 || one.bytes > (std::uint64_t{1} << 40)) return false;
+    if (one.device >= devices_max || one.kind >= event_kind::segment_allocate) return false;
+    if (one.kind != event_kind::allocate) continue;
+    if (one.bytes == 0 || one.bytes > (std::uint64_t{1} << 40)) return false;
     if (one.address != 0 && (one.address != one.id || one.address > (std::uint64_t{1} << 47))) return false;
-    if (one.kind == event_kind::allocate && one.address == 0 && one.before_recording) return false;
+    if (!one.before_recording) continue;
+    // Those stand in their segments alone: in the order of their addresses, and not where another is.
+    if (one.address == 0 || (last_before != nullptr && last_before->address > one.address)) return false;
+    last_before = &one;
+    for (const event& other : events) {
+      if (&other == &one || other.kind != event_kind::allocate) continue;
+      if (one.address < other.address + other.bytes && other.address < one.address + one.bytes) return false;
+    }
   }
   return true;
 }
@@ -106,14 +121,11 @@ void judge_trace(std::string_view bytes, trace::trace_format format) {
   require(read(written<trace::own_writer>(first.events), {}, own, own_facts), "what was written is read");
   require(own.events == first.events, "the own format keeps every field");
   require(own_facts.blocks_before == facts.blocks_before && !own_facts.cut_at, "the own format is closed");
-  const bool is_of_one_device = first.events.empty() || [&] {
-    for (const event& one : first.events) {
-      if (one.device != first.events.front().device) return false;
-    }
-    return true;
-  }();
-  if (is_of_one_device) judge_writer<trace::csv_writer>(first, "CSV keeps the life of the blocks");
-  if (is_laid_out(first.events)) judge_writer<trace::snapshot_writer>(first, "a snapshot keeps the life of the blocks");
+  if (!is_of_one_device(first.events)) return;
+  judge_writer<trace::csv_writer>(first, "CSV keeps the life of the blocks");
+  if (fits_a_snapshot(first.events)) {
+    judge_writer<trace::snapshot_writer>(first, "a snapshot keeps the life of the blocks");
+  }
 }
 
 }  // namespace arcalloc::testing

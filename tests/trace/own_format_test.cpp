@@ -233,6 +233,7 @@ TEST(own_format, what_makes_no_sense_is_refused_by_its_byte) {
   EXPECT_EQ(events(std::string(1, '\x0d') + std::string(9, '\xff') + "\x02"),
             "t at byte 28: a number of more than 64 bits");
   EXPECT_EQ(events(std::string(1, '\x0d') + std::string(20, '\xff')), "t at byte 28: a number of more than 64 bits");
+  EXPECT_EQ(events("\x24\x01"), "t at byte 28: a time out of range");
   EXPECT_EQ(events("\x84\x10"), "t at byte 28: unknown marks on an event");
   EXPECT_EQ(events("\x84\x01"), "t at byte 28: marks on an event that has none");
   EXPECT_EQ(events("\x44\x01\x80\x80\x80\x80\x10"), "t at byte 28: there is no device 4294967296");
@@ -294,6 +295,13 @@ TEST(own_format, what_was_there_before_is_marked_and_can_be_left_out) {
   const reading skipped = read_text(bytes, from_empty);
   EXPECT_EQ(skipped.events.size(), 0U);
   EXPECT_EQ(skipped.facts.frees_skipped, 1U);
+}
+
+TEST(own_format, what_was_there_before_comes_first) {
+  event before;
+  before.before_recording = true;
+  EXPECT_EQ(refusal_of(written({of(event_kind::step), before})),
+            "t at byte 29: what was there before the recording comes behind it");
 }
 
 TEST(own_format, one_device_of_several_can_be_asked_for) {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "trace/formats/event.hpp"
+
 namespace arcalloc::trace {
 
 /// The first line of each text format: what tells them apart.
@@ -13,6 +15,6 @@ inline constexpr std::string_view rmm_columns = "Thread,Time,Action,Pointer,Size
 
 /// Times are kept in nanoseconds; these formats count microseconds.
 inline constexpr std::uint64_t ns_per_us = 1000;
-inline constexpr std::uint64_t time_us_max = 18'000'000'000'000'000;
+inline constexpr std::uint64_t time_us_max = time_ns_max / ns_per_us;
 
 }  // namespace arcalloc::trace

@@ -40,6 +40,9 @@ inline constexpr int event_kind_count = 20;
 /// A time that the trace does not say.
 inline constexpr std::uint64_t no_time = UINT64_MAX;
 
+/// The latest time that any format may say: every microsecond below it has whole nanoseconds that fit.
+inline constexpr std::uint64_t time_ns_max = 18'000'000'000'000'000'999U;
+
 /// One thing that happened to an allocator, whatever format said so. A plain value; fields that a kind does not
 /// name are as they are here.
 ///
@@ -66,7 +69,7 @@ struct event {
 /// Where events go: writers, counters, a replay. Called once an event, in the order of the trace, on one thread.
 ///
 /// What arrives is consistent: an allocate names an id that is not live, a free and a use one that is. Blocks live at
-/// the end are simply not freed. A sink refuses by throwing trace_error.
+/// the end are simply not freed. What was there before the recording comes first. A sink refuses by throwing trace_error.
 class trace_sink {
  public:
   trace_sink() = default;

@@ -81,7 +81,7 @@ void chunk_events::read(event& what) {
   what.before_recording = (marks & own::mark_before) != 0;
   if ((first & own::has_time) != 0) {
     last_.time_ns += own::from_zigzag(number());
-    if (last_.time_ns == no_time) refuse("a time out of range");
+    if (last_.time_ns > time_ns_max) refuse("a time out of range");
     what.time_ns = last_.time_ns;
   }
   if ((first & own::has_place) != 0) {
@@ -182,6 +182,7 @@ class own_reading {
   event_ledger& ledger_;
   std::string payload_;
   std::uint64_t events_ = 0;
+  bool has_begun_ = false;  ///< an event of the recording itself has come
 };
 
 std::optional<std::uint64_t> own_reading::read() {
@@ -245,6 +246,8 @@ void own_reading::read_events(std::uint64_t begins) {
   event what;
   while (events.any()) {
     events.read(what);
+    if (what.before_recording && has_begun_) events.refuse("what was there before the recording comes behind it");
+    has_begun_ = has_begun_ || !what.before_recording;
     if (!ledger_.add(what)) events.refuse("allocates " + std::to_string(what.id) + ", which is live");
     ++events_;
   }

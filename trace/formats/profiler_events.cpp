@@ -272,7 +272,7 @@ void event_handler::end_event() {
   if (!event_.time || event_.time->is_negative) from_.refuse("a [memory] event just before: expected a time as ts");
   one.time_ns = event_.time->magnitude;
   if (one.time_ns < least_time_in_ns) one.time_ns = one.time_ns * ns_per_us + event_.time->thousandths;
-  if (one.time_ns > time_us_max * ns_per_us) from_.refuse("a [memory] event just before: a time out of range");
+  if (one.time_ns > time_ns_max) from_.refuse("a [memory] event just before: a time out of range");
   const std::uint64_t device = whole(event_.device, "Device Id");
   if (device > std::numeric_limits<std::uint32_t>::max())
     from_.refuse("a [memory] event just before: a device out of range");

@@ -42,6 +42,20 @@ class profiler_pass {
  public:
   profiler_pass(event_ledger& ledger, trace_facts& facts) : ledger_(ledger), facts_(facts) {}
 
+  /// What each device had reserved before: what its first event says that says it.
+  void begin(const std::vector<profiler_event>& events) {
+    for (const profiler_event& one : events) {
+      if (!one.says_reserved || !reserved_.emplace(one.device, one.reserved).second) continue;
+      if (one.reserved == 0 || ledger_.is_surveying()) continue;
+      event what;
+      what.kind = event_kind::segment_allocate;
+      what.before_recording = true;
+      what.device = one.device;
+      what.bytes = one.reserved;
+      static_cast<void>(ledger_.add(what));
+    }
+  }
+
   void add(const profiler_event& one) {
     if (one.says_reserved && !ledger_.is_surveying()) add_reserved(one);
     if (one.bytes == 0) {
@@ -67,14 +81,12 @@ class profiler_pass {
 
  private:
   void add_reserved(const profiler_event& one) {
-    const auto [place, is_first] = reserved_.emplace(one.device, 0);
-    const std::uint64_t before = std::exchange(place->second, one.reserved);
+    const std::uint64_t before = std::exchange(reserved_[one.device], one.reserved);
     if (before == one.reserved) return;
     event what;
     what.kind = one.reserved > before ? event_kind::segment_allocate : event_kind::segment_free;
-    what.before_recording = is_first;
     what.device = one.device;
-    what.time_ns = is_first ? no_time : one.time_ns;
+    what.time_ns = one.time_ns;
     what.bytes = one.reserved > before ? one.reserved - before : before - one.reserved;
     static_cast<void>(ledger_.add(what));
   }
@@ -110,6 +122,7 @@ void read_profiler(byte_source& from, const read_options& /*options*/, event_led
                    [](const auto& one, const auto& other) { return one.time_ns < other.time_ns; });
   const auto pass = [&] {
     profiler_pass adding(ledger, facts);
+    adding.begin(found.on_devices);
     for (const profiler_event& one : found.on_devices) adding.add(one);
   };
   if (ledger.wants_survey()) {

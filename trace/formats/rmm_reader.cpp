@@ -102,6 +102,7 @@ void add_row(const text_rows& rows, days& calendar, event_ledger& ledger, trace_
   const auto time = moment_from(rows.field(time_column));
   if (!time) rows.refuse_field(time_column, "a time, as in 13:45:01.123456");
   what.time_ns = calendar.place(*time);
+  if (what.time_ns > time_ns_max) rows.refuse_field(time_column, "a time that is not too far from the first");
   const auto pointer = pointer_from(rows.field(pointer_column));
   if (!pointer) rows.refuse_field(pointer_column, "a pointer, as in 0x7f0000000000 or (nil)");
   what.id = what.address = *pointer;

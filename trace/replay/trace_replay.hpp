@@ -86,7 +86,6 @@ class trace_replay final : public trace_sink {
   std::optional<std::uint32_t> only_device_;
   std::uint64_t events_ = 0;
   std::uint64_t requested_bytes_ = 0;
-  std::uint64_t driver_calls_before_ = 0;
   replay_result result_;
 };
 
