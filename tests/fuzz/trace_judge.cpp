@@ -80,24 +80,15 @@ bool is_of_one_device(const std::vector<event>& events) {
   return std::all_of(events.begin(), events.end(), [&](const event& one) { return one.device == events[0].device; });
 }
 
-/// Whether a snapshot can hold it all: blocks stand there by their places, one list of events a device.
+/// Whether a snapshot can hold it all: blocks stand there by their places, one list of events a device, and what was
+/// there before the recording in the order of its addresses.
 bool fits_a_snapshot(const std::vector<event>& events) {
-  const event* last_before = nullptr;
-  for (const event& one : events) {
-    if (one.device >= devices_max || one.kind >= event_kind::segment_allocate) return false;
-    if (one.kind != event_kind::allocate) continue;
-    if (one.bytes == 0 || one.bytes > (std::uint64_t{1} << 40)) return false;
-    if (one.address != 0 && (one.address != one.id || one.address > (std::uint64_t{1} << 47))) return false;
-    if (!one.before_recording) continue;
-    // Those stand in their segments alone: in the order of their addresses, and not where another is.
-    if (one.address == 0 || (last_before != nullptr && last_before->address > one.address)) return false;
-    last_before = &one;
-    for (const event& other : events) {
-      if (&other == &one || other.kind != event_kind::allocate) continue;
-      if (one.address < other.address + other.bytes && other.address < one.address + one.bytes) return false;
-    }
-  }
-  return true;
+  return std::all_of(events.begin(), events.end(), [](const event& one) {
+    if (one.device >= devices_max || one.kind >= event_kind::segment_allocate || one.before_recording) return false;
+    if (one.kind != event_kind::allocate) return true;
+    const bool placed = one.address == 0 || (one.address == one.id && one.address <= (std::uint64_t{1} << 47));
+    return placed && one.bytes != 0 && one.bytes <= (std::uint64_t{1} << 40);
+  });
 }
 
 }  // namespace
