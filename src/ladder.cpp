@@ -348,6 +348,10 @@ status pool::grow(lock& guard, thread_record& self, const request& asked, block_
     (void)send_off(guard, unusable, because::asked);
     return status::backend_failed;
   }
+  if (table_.has_outgrown()) {
+    const claimed all(*this);  // then nobody reads them
+    table_.drop_outgrown();
+  }
   table_.insert(*fresh);
   if (shared) {
     fresh->made_for = asked.class_index;

@@ -199,7 +199,7 @@ class allocator {
 
   /// Whether the profile's blocks, all out at once, would hit: ok; else `missing` (if any) receives what is short, and
   /// the answer is capture_miss, or capacity_exceeded where no prewarm within the bounds could help. Asks nothing of
-  /// the driver; idle memory counts as used just now afterwards. invalid_argument while a capture window is open.
+  /// the driver; idle memory counts as used just now afterwards. In a capture window it answers for that.
   [[nodiscard]] status verify(const profile& wanted, profile* missing = nullptr) const noexcept;
 
   /// Enters a phase; see enter_phase for what happens. Entering the current phase does nothing.

@@ -104,5 +104,26 @@ TEST(block_table, follows_thousands_of_segments_that_come_and_go) {
   for (segment* home : live) ASSERT_EQ(table.find(home->base), home);
 }
 
+TEST(block_table, can_let_go_of_the_tables_it_outgrew) {
+  block_table table;
+  EXPECT_FALSE(table.has_outgrown());
+  std::deque<segment> all;
+  std::uint64_t dropped = 0;
+  // A driver that never lends an address twice: every entry is new, and the last hundred are live.
+  for (std::uint64_t i = 1; i <= 20000; ++i) {
+    add(table, all, i * 2 * mebibyte, 2 * mebibyte, segment_use::shared);
+    if (all.size() > 100) {
+      table.remove(all.front());
+      all.pop_front();
+    }
+    if (!table.has_outgrown()) continue;
+    table.drop_outgrown();
+    ++dropped;
+    EXPECT_FALSE(table.has_outgrown());
+    for (const segment& one : all) ASSERT_EQ(table.find(one.base), &one);
+  }
+  EXPECT_GT(dropped, 10U);
+}
+
 }  // namespace
 }  // namespace arcalloc::detail
