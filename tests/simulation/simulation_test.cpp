@@ -34,8 +34,8 @@ TEST(simulation, of_the_seeds_that_once_failed_is_clean) {
   // since; what it had found is a test of its own.
   // 1, 730505321: marks from when there were two threads raised the peaks of the one that was left.
   // 115348375: what two open windows of a group had used went to a third stream. 115348107, 115348753: a profile
-  // counted a block where it did not come from. 279763713: a thread that took a record over stamped below what was there.
-  // 279763520: the model did not know that a window hands out what a group once moved.
+  // counted a block where it did not come from. 279763713: a thread that took a record over stamped below what was
+  // there. 279763520: the model did not know that a window hands out what a group once moved.
   struct kept {
     std::uint64_t seed;
     std::uint64_t steps;

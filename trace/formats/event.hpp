@@ -69,7 +69,8 @@ struct event {
 /// Where events go: writers, counters, a replay. Called once an event, in the order of the trace, on one thread.
 ///
 /// What arrives is consistent: an allocate names an id that is not live, a free and a use one that is. Blocks live at
-/// the end are simply not freed. What was there before the recording comes first. A sink refuses by throwing trace_error.
+/// the end are simply not freed. What was there before the recording comes first. A sink refuses by throwing
+/// trace_error.
 class trace_sink {
  public:
   trace_sink() = default;
