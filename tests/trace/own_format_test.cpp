@@ -302,6 +302,8 @@ TEST(own_format, what_was_there_before_comes_first) {
   before.before_recording = true;
   EXPECT_EQ(refusal_of(written({of(event_kind::step), before})),
             "t at byte 29: what was there before the recording comes behind it");
+  before.time_ns = 1;
+  EXPECT_EQ(refusal_of(written({before})), "t at byte 28: what was there before the recording has no time in it");
 }
 
 TEST(own_format, one_device_of_several_can_be_asked_for) {

@@ -80,6 +80,7 @@ void chunk_events::read(event& what) {
   if ((marks & ~own::marks_known) != 0) refuse("unknown marks on an event");
   what.before_recording = (marks & own::mark_before) != 0;
   if ((first & own::has_time) != 0) {
+    if (what.before_recording) refuse("what was there before the recording has no time in it");
     last_.time_ns += own::from_zigzag(number());
     if (last_.time_ns > time_ns_max) refuse("a time out of range");
     what.time_ns = last_.time_ns;
