@@ -46,5 +46,5 @@ pub use error::Error;
 pub use ffi::{CapArithmetic, CaptureMiss, Counters, Failure, ProfileEntry, NO_BOUND};
 pub use options::{Bound, Geometry, Options, Severity};
 pub use profile::{Profile, ProfileError};
-pub use readings::{built_as, Build, SegmentExtent};
+pub use readings::{built_as, metrics, Build, SegmentExtent};
 pub use stream::Stream;

@@ -2,6 +2,7 @@
 use crate::error::{check, static_text, written_text};
 use crate::ffi::{CapArithmetic, Counters, Failure};
 use crate::{ffi, Allocator, Error};
+use std::ffi::CString;
 use std::fmt;
 use std::os::raw::c_void;
 
@@ -79,6 +80,20 @@ impl Counters {
         // SAFETY: as above.
         written_text(|text, capacity| unsafe { ffi::arcalloc_step_report_text(self, steps, text, capacity) })
     }
+}
+
+/// The counters of several allocators in Prometheus' text format. The labels, as Prometheus writes them between braces,
+/// such as `device="0",rank="1"`, tell each one's series from the others'; empty: none.
+pub fn metrics(readings: &[(&Counters, &str)]) -> Result<String, Error> {
+    let labels: Result<Vec<CString>, _> = readings.iter().map(|(_, labels)| CString::new(*labels)).collect();
+    let labels = labels.map_err(|_| Error::InvalidArgument)?;
+    let counters: Vec<*const Counters> = readings.iter().map(|(counters, _)| *counters as *const Counters).collect();
+    let labels: Vec<_> =
+        labels.iter().map(|one| if one.as_bytes().is_empty() { std::ptr::null() } else { one.as_ptr() }).collect();
+    // SAFETY: two arrays of that length, of whole structs and of texts that live until the end of this function.
+    written_text(|text, capacity| unsafe {
+        ffi::arcalloc_metrics_text(counters.as_ptr(), labels.as_ptr(), counters.len(), text, capacity)
+    })
 }
 
 impl fmt::Debug for Counters {

@@ -197,6 +197,20 @@ fn readings() {
 }
 
 #[test]
+fn metrics_tell_allocators_apart() {
+    let (first, second) = (as_shipped(), as_shipped());
+    drop(second.allocate(5000, Stream::DEFAULT).expect("a block"));
+    let page = arcalloc::metrics(&[(&first.counters(), "rank=\"0\""), (&second.counters(), "rank=\"1\"")]);
+    let page = page.expect("a page");
+    for line in ["arcalloc_requests_total{rank=\"0\"} 0", "arcalloc_requests_total{rank=\"1\"} 1"] {
+        assert!(page.lines().any(|found| found == line), "{page}");
+    }
+    let page = arcalloc::metrics(&[(&second.counters(), "")]).expect("a page");
+    assert!(page.lines().any(|found| found == "arcalloc_requests_total 1"), "{page}");
+    assert_eq!(arcalloc::metrics(&[(&first.counters(), "a\0b")]), Err(Error::InvalidArgument));
+}
+
+#[test]
 fn what_is_shared_between_threads_says_so() {
     fn crosses<T: Send + Sync>() {}
     crosses::<Allocator>();

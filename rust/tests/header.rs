@@ -28,7 +28,7 @@ fn in_c(kind: &str) -> String {
         return in_c(pointee) + "*";
     }
     if let Some(pointee) = kind.strip_prefix("*const ") {
-        return format!("const {}*", in_c(pointee));
+        return in_c(pointee) + " const*";
     }
     match kind {
         "" => "void".into(),

@@ -102,4 +102,11 @@ functions! {
     fn arcalloc_failure_text(failure: *const Failure, text: *mut c_char, capacity: usize) -> c_int;
     fn arcalloc_step_report_text(window: *const Counters, steps: u64, text: *mut c_char, capacity: usize) -> c_int;
     fn arcalloc_counters_json(counters: *const Counters, text: *mut c_char, capacity: usize) -> c_int;
+    fn arcalloc_metrics_text(
+        counters: *const *const Counters,
+        labels: *const *const c_char,
+        count: usize,
+        text: *mut c_char,
+        capacity: usize,
+    ) -> c_int;
 }
