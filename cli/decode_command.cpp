@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "command.hpp"
+#include "cuda_device.hpp"
 #include "decode_columns.hpp"
 #include "decode_json.hpp"
 #include "decode_request.hpp"
@@ -168,7 +169,12 @@ decode_request request_of(const CLI::App& line, const decode_flags& flags) {
   }
   request.report_path = flags.report;
   request.json_path = flags.json;
-  request.device = require_host_device(flags.device);
+  request.device = require_device(flags.device);
+  if (request.device.kind == device_kind::cuda) {
+    (void)require_cuda_device(request.device);  // says what is missing, if anything is
+    throw command_failure{exit_status::device_refused,
+                          "--device " + request.device.text + ": decode runs on host devices alone in this version"};
+  }
   return request;
 }
 

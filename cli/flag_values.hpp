@@ -17,10 +17,11 @@ std::optional<std::uint64_t> parse_size(std::string_view text);
 
 enum class device_kind { host, sim, cuda };
 
-/// What --device names. `size_bytes` is set for the host only.
+/// What --device names. `size_bytes` is set for the host only, `ordinal` for CUDA only.
 struct device_choice {
   device_kind kind = device_kind::host;
   std::uint64_t size_bytes = 0;
+  int ordinal = 0;
   std::string text;
 };
 
@@ -28,7 +29,7 @@ inline constexpr std::uint64_t default_host_device_bytes = std::uint64_t{3} << 3
 
 /// Parses --device. Throws command_failure: bad_usage when the text names no device, device_refused
 /// when it names one that this version cannot drive.
-device_choice require_host_device(const std::string& text);
+device_choice require_device(const std::string& text);
 
 /// Parses the value of `flag`, or throws command_failure (bad_usage) that names the flag, the value
 /// and the range.

@@ -12,6 +12,7 @@ namespace {
 
 using test::arcalloc;
 using test::ended;
+using test::environment;
 using test::temporary_folder;
 
 std::vector<std::string> short_decode() {
@@ -56,11 +57,37 @@ TEST(device, larger_than_the_available_memory_is_refused_with_both_figures) {
 }
 
 TEST(device, of_another_kind_is_not_available) {
-  for (const char* name : {"cuda:0", "sim:h200"}) {
-    const ended refused = arcalloc({"decode", "--device", name});
-    EXPECT_EQ(refused.exit_status, 3);
-    EXPECT_EQ(refused.err, std::string("arcalloc: --device ") + name + ": not available in this version\n");
+  const ended refused = arcalloc({"decode", "--device", "sim:h200"});
+  EXPECT_EQ(refused.exit_status, 3);
+  EXPECT_EQ(refused.err, "arcalloc: --device sim:h200: not available in this version\n");
+}
+
+TEST(device, of_cuda_that_is_not_there_is_refused_with_what_is_missing) {
+  for (const char* command : {"decode", "doctor"}) {
+    // A number that no machine has: where there is a driver, the device is what is missing.
+    const ended refused = arcalloc({command, "--device", "cuda:99999"});
+    EXPECT_EQ(refused.exit_status, 3) << command;
+    EXPECT_EQ(refused.out, "") << command;
+    EXPECT_EQ(refused.err.rfind("arcalloc: --device cuda:99999: ", 0), 0U) << refused.err;
+    EXPECT_EQ(refused.err.find("not available in this version"), std::string::npos) << refused.err;
   }
+}
+
+TEST(device, of_cuda_is_looked_at_and_not_decoded_on) {
+  const environment fake = {{"LD_LIBRARY_PATH", ARCALLOC_FAKE_CUDA_FOLDER}, {"FAKE_CUDA_OTHERS_MB", "24314"}};
+  const ended seen = arcalloc({"doctor", "--device", "cuda:0"}, fake);
+  EXPECT_EQ(seen.exit_status, 0) << seen.err;
+  for (const char* part :
+       {"CUDA 13.0, simulated device 0", "512 bytes", "262.0 MiB", "min(1024 MiB, (262.0 - 65.5) / 2) = 98.25 MiB"}) {
+    EXPECT_NE(seen.out.find(part), std::string::npos) << part << '\n' << seen.out;
+  }
+  const ended refused = arcalloc({"decode", "--device", "cuda:0"}, fake);
+  EXPECT_EQ(refused.exit_status, 3);
+  EXPECT_EQ(refused.err, "arcalloc: --device cuda:0: decode runs on host devices alone in this version\n");
+  const ended none = arcalloc({"doctor", "--device", "cuda:1"}, fake);
+  EXPECT_EQ(none.exit_status, 3);
+  EXPECT_EQ(none.err,
+            "arcalloc: --device cuda:1: there is no device 1: the driver (CUDA 13.0) sees 1, numbered from 0\n");
 }
 
 }  // namespace
