@@ -3,6 +3,10 @@
 // the fake as it is, and does not hold when that rule, and no other, is broken.
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <string>
+#include <vector>
+
 #include "loaded_fake.hpp"
 
 namespace arcalloc {
@@ -265,6 +269,15 @@ bool captures_are_isolated() {
   return at().wait(on, outside, 0) == result::capture_isolation && status_of(on) == capture_status::invalidated;
 }
 
+bool copies_follow_their_stream() {
+  const cuda::device_address address = lent(mib);
+  stream_handle* const on = at().make_stream(non_blocking);
+  unsigned char found = 0;
+  if (at().set(address, 0x11, mib, on) != result::success) return false;
+  if (at().copy_to_host_on(&found, address + 5, 1, on) != result::success || found != 0) return false;
+  return at().synchronise_stream(on) == result::success && found == 0x11;
+}
+
 struct checked_rule {
   rule which;
   const char* name;
@@ -305,6 +318,7 @@ constexpr checked_rule rules[] = {
     {rule::captures_have_ids, "captures_have_ids", captures_have_ids},
     {rule::legacy_queries_are_implicit, "legacy_queries_are_implicit", legacy_queries_are_implicit},
     {rule::captures_are_isolated, "captures_are_isolated", captures_are_isolated},
+    {rule::copies_follow_their_stream, "copies_follow_their_stream", copies_follow_their_stream},
 };
 
 class fake_driver_rules : public ::testing::TestWithParam<checked_rule> {
@@ -315,6 +329,7 @@ class fake_driver_rules : public ::testing::TestWithParam<checked_rule> {
     const bool is_by_conviction = which == rule::captured_work_is_not_done || which == rule::launches_do_the_work;
     fake_cuda::settings how;
     how.free_synchronises = !is_by_conviction;
+    how.has_contents = which == rule::copies_follow_their_stream;
     if (which == rule::calls_need_init) {
       at().fake.reset(how);
     } else {
@@ -336,6 +351,17 @@ INSTANTIATE_TEST_SUITE_P(cuda, fake_driver_rules, ::testing::ValuesIn(rules),
 TEST(fake_driver, has_a_check_for_each_rule) {
   ASSERT_EQ(std::size(rules), static_cast<std::size_t>(rule::count));
   for (std::size_t i = 0; i < std::size(rules); ++i) EXPECT_EQ(static_cast<std::size_t>(rules[i].which), i);
+}
+
+TEST(fake_driver, has_a_source_for_each_rule) {
+  std::ifstream page(ARCALLOC_SOURCE_DIRECTORY "/docs/cuda.md");
+  std::vector<std::string> rows;
+  for (std::string line; std::getline(page, line);) {
+    if (line.rfind("| `", 0) == 0) rows.push_back(line.substr(3, line.find('`', 3) - 3));
+  }
+  std::vector<std::string> named;
+  for (const checked_rule& each : rules) named.emplace_back(each.name);
+  EXPECT_EQ(rows, named);
 }
 
 }  // namespace

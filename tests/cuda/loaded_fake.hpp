@@ -70,6 +70,12 @@ struct loaded_fake {
   decltype(cuMemPoolTrimTo)* trim_pool = find<decltype(cuMemPoolTrimTo)>("cuMemPoolTrimTo");
   decltype(cuMemAllocFromPoolAsync)* allocate_from = find<decltype(cuMemAllocFromPoolAsync)>("cuMemAllocFromPoolAsync");
   decltype(cuMemsetD8Async)* set = find<decltype(cuMemsetD8Async)>("cuMemsetD8Async");
+  decltype(cuMemcpyHtoD_v2)* copy_to_device = find<decltype(cuMemcpyHtoD_v2)>("cuMemcpyHtoD_v2");
+  decltype(cuMemcpyDtoH_v2)* copy_to_host = find<decltype(cuMemcpyDtoH_v2)>("cuMemcpyDtoH_v2");
+  decltype(cuMemcpyDtoDAsync_v2)* copy_on = find<decltype(cuMemcpyDtoDAsync_v2)>("cuMemcpyDtoDAsync_v2");
+  decltype(cuMemcpyHtoDAsync_v2)* copy_to_device_on = find<decltype(cuMemcpyHtoDAsync_v2)>("cuMemcpyHtoDAsync_v2");
+  decltype(cuMemcpyDtoHAsync_v2)* copy_to_host_on = find<decltype(cuMemcpyDtoHAsync_v2)>("cuMemcpyDtoHAsync_v2");
+  decltype(cuStreamSynchronize)* synchronise_stream = find<decltype(cuStreamSynchronize)>("cuStreamSynchronize");
   decltype(cuStreamCreate)* create_stream = find<decltype(cuStreamCreate)>("cuStreamCreate");
   decltype(cuStreamWaitEvent)* wait = find<decltype(cuStreamWaitEvent)>("cuStreamWaitEvent");
   decltype(cuEventCreate)* create_event = find<decltype(cuEventCreate)>("cuEventCreate");

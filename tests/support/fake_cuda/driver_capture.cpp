@@ -125,7 +125,9 @@ result cuStreamEndCapture(stream_handle* on, graph_handle** out) {
       close(at, ending);
       return result::capture_invalidated;
     }
-    *out = keep(at, std::make_shared<captured_body>(device, device.sim->end_capture(ending.origin->number)));
+    auto body = std::make_shared<captured_body>(device, device.sim->end_capture(ending.origin->number));
+    body->work = std::move(ending.work);
+    *out = keep(at, std::move(body));
     close(at, ending);
     return result::success;
   });
@@ -145,7 +147,9 @@ result cuGraphLaunch(graph_handle* graph, stream_handle* on) {
     if (where == nullptr || at.graphs.count(graph) == 0) return result::invalid_value;
     if (where->in != nullptr) return result::not_supported;  // a graph within a graph: the fake has none
     if (const result ordered = at.order_with_legacy(*where); ordered != result::success) return ordered;
-    if (at.holds(rule::launches_do_the_work)) graph->body->device.sim->launch_graph(graph->body->graph, where->number);
+    if (!at.holds(rule::launches_do_the_work)) return result::success;
+    graph->body->device.sim->launch_graph(graph->body->graph, where->number);
+    for (const auto& item : graph->body->work) where->work->push(item);
     return result::success;
   });
 }

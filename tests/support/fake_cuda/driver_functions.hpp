@@ -38,6 +38,17 @@ FAKE_CUDA_EXPORT arcalloc::cuda::pool_trim_function cuMemPoolTrimTo;
 FAKE_CUDA_EXPORT arcalloc::cuda::pool_allocate_function cuMemAllocFromPoolAsync;
 FAKE_CUDA_EXPORT arcalloc::cuda::result cuMemsetD8Async(arcalloc::cuda::device_address to, unsigned char value,
                                                         std::size_t bytes, arcalloc::cuda::stream_handle* on);
+FAKE_CUDA_EXPORT arcalloc::cuda::result cuMemcpyDtoDAsync_v2(arcalloc::cuda::device_address to,
+                                                             arcalloc::cuda::device_address from, std::size_t bytes,
+                                                             arcalloc::cuda::stream_handle* on);
+FAKE_CUDA_EXPORT arcalloc::cuda::result cuMemcpyHtoDAsync_v2(arcalloc::cuda::device_address to, const void* from,
+                                                             std::size_t bytes, arcalloc::cuda::stream_handle* on);
+FAKE_CUDA_EXPORT arcalloc::cuda::result cuMemcpyDtoHAsync_v2(void* to, arcalloc::cuda::device_address from,
+                                                             std::size_t bytes, arcalloc::cuda::stream_handle* on);
+FAKE_CUDA_EXPORT arcalloc::cuda::result cuMemcpyHtoD_v2(arcalloc::cuda::device_address to, const void* from,
+                                                        std::size_t bytes);
+FAKE_CUDA_EXPORT arcalloc::cuda::result cuMemcpyDtoH_v2(void* to, arcalloc::cuda::device_address from,
+                                                        std::size_t bytes);
 
 FAKE_CUDA_EXPORT arcalloc::cuda::result cuStreamCreate(arcalloc::cuda::stream_handle** out, unsigned int flags);
 FAKE_CUDA_EXPORT arcalloc::cuda::result cuStreamDestroy_v2(arcalloc::cuda::stream_handle* on);

@@ -18,6 +18,7 @@ using arcalloc::fake_cuda::lent_memory;
 using arcalloc::fake_cuda::needs;
 using arcalloc::fake_cuda::result_of;
 using arcalloc::fake_cuda::rule;
+using arcalloc::fake_cuda::work_item;
 
 namespace {
 
@@ -32,6 +33,7 @@ result lend(fake_driver& at, fake_device& device, std::size_t bytes, pool_handle
   if (bytes == 0 && at.holds(rule::no_memory_of_zero_bytes)) return result::invalid_value;
   const std::size_t taken = rounded(device, bytes == 0 ? 1 : bytes);
   void* address = nullptr;
+  at.look_at_card(device);
   // On no stream of the engine's: the simulated device would take that for a call in its capture.
   const status lent = device.sim->allocate(taken, device.primary.legacy.number, address);
   if (lent != status::ok) {
@@ -40,7 +42,42 @@ result lend(fake_driver& at, fake_device& device, std::size_t bytes, pool_handle
   }
   *out = reinterpret_cast<std::uintptr_t>(address);
   device.memory[*out] = {taken, pool};
+  if (at.how.has_contents) device.bytes.lend(*out, taken);
+  at.tell_card(device);
   return result::success;
+}
+
+/// A call of the driver on a stream's memory: checks the stream, and enqueues.
+result enqueue(const char* function, stream_handle* on, const work_item& item) {
+  return call(function, needs::context, [&](fake_driver& at) {
+    stream_handle* const where = at.stream_of(on);
+    return where == nullptr ? result::invalid_handle : at.enqueue(*where, item);
+  });
+}
+
+/// The same on the legacy stream, and waited for: what a copy without a stream is.
+result enqueue_and_wait(const char* function, const work_item& item) {
+  const result may = call(function, needs::context, [&](fake_driver& at) { return at.unsafe_call(function); });
+  const result enqueued = may != result::success ? may : enqueue(function, nullptr, item);
+  return enqueued != result::success ? enqueued : cuStreamSynchronize(nullptr);
+}
+
+work_item copy_to_device(device_address to, const void* from, std::size_t bytes) {
+  work_item item;
+  item.is = work_item::what::to_device;
+  item.to = to;
+  item.bytes = bytes;
+  item.host = const_cast<void*>(from);
+  return item;
+}
+
+work_item copy_to_host(void* to, device_address from, std::size_t bytes) {
+  work_item item;
+  item.is = work_item::what::to_host;
+  item.from = from;
+  item.bytes = bytes;
+  item.host = to;
+  return item;
 }
 
 }  // namespace
@@ -75,8 +112,11 @@ result cuMemFree_v2(device_address address) {
       leaving.pool->kept.emplace(leaving.bytes, address);
     } else if (const status freed = device.sim->free(pointer(address), leaving.bytes); freed != status::ok) {
       return result_of(freed);
+    } else {
+      device.bytes.take_back(address);
     }
     device.memory.erase(known);
+    at.tell_card(device);
     return result::success;
   });
 }
@@ -84,6 +124,7 @@ result cuMemFree_v2(device_address address) {
 result cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total_bytes) {
   return call("cuMemGetInfo", needs::context, [&](fake_driver& at) {
     memory_info said;
+    at.look_at_card(at.current_device());
     const status asked = at.current_device().sim->query_memory(said);
     *free_bytes = said.free_bytes;
     *total_bytes = said.total_bytes;
@@ -137,17 +178,38 @@ result cuMemAllocFromPoolAsync(device_address* out, std::size_t bytes, pool_hand
   });
 }
 
-result cuMemsetD8Async(device_address to, unsigned char, std::size_t bytes, stream_handle* on) {
-  return call("cuMemsetD8Async", needs::context, [&](fake_driver& at) {
-    stream_handle* const where = at.stream_of(on);
-    if (where == nullptr) return result::invalid_handle;
-    const result ordered = at.order_with_legacy(*where);
-    if (ordered != result::success) return ordered;
-    const bool is_done_at_once = where->in != nullptr && !at.holds(rule::captured_work_is_not_done);
-    arcalloc::sim_backend& sim = *where->of->device->sim;
-    sim.use(is_done_at_once ? where->of->legacy.number : where->number, pointer(to), bytes);
-    return result::success;
-  });
+result cuMemsetD8Async(device_address to, unsigned char value, std::size_t bytes, stream_handle* on) {
+  work_item item;
+  item.is = work_item::what::set;
+  item.to = to;
+  item.value = value;
+  item.bytes = bytes;
+  return enqueue("cuMemsetD8Async", on, item);
+}
+
+result cuMemcpyDtoDAsync_v2(device_address to, device_address from, std::size_t bytes, stream_handle* on) {
+  work_item item;
+  item.is = work_item::what::copy;
+  item.to = to;
+  item.from = from;
+  item.bytes = bytes;
+  return enqueue("cuMemcpyDtoDAsync", on, item);
+}
+
+result cuMemcpyHtoDAsync_v2(device_address to, const void* from, std::size_t bytes, stream_handle* on) {
+  return enqueue("cuMemcpyHtoDAsync", on, copy_to_device(to, from, bytes));
+}
+
+result cuMemcpyDtoHAsync_v2(void* to, device_address from, std::size_t bytes, stream_handle* on) {
+  return enqueue("cuMemcpyDtoHAsync", on, copy_to_host(to, from, bytes));
+}
+
+result cuMemcpyHtoD_v2(device_address to, const void* from, std::size_t bytes) {
+  return enqueue_and_wait("cuMemcpyHtoD", copy_to_device(to, from, bytes));
+}
+
+result cuMemcpyDtoH_v2(void* to, device_address from, std::size_t bytes) {
+  return enqueue_and_wait("cuMemcpyDtoH", copy_to_host(to, from, bytes));
 }
 
 }  // extern "C"

@@ -36,7 +36,7 @@ result cuStreamCreate(stream_handle** out, unsigned int flags) {
     context_handle& context = *at.current();
     auto fresh = std::make_unique<stream_handle>();
     const stream number{(std::uint64_t{1} << 40) + ++at.last_stream};
-    *fresh = {&context, number, flags == 0, false, nullptr};
+    *fresh = {&context, number, flags == 0, false, nullptr, std::make_shared<arcalloc::fake_cuda::work_queue>()};
     *out = fresh.get();
     context.streams[*out] = std::move(fresh);
     return result::success;
@@ -47,6 +47,8 @@ result cuStreamDestroy_v2(stream_handle* on) {
   return call("cuStreamDestroy", needs::context, [&](fake_driver& at) {
     stream_handle* const known = at.stream_of(on);
     if (known == nullptr || known != on) return result::invalid_handle;
+    // What is enqueued there is still done, and nobody can wait for it any more.
+    at.run(*known->of->device, *known->work, known->work->enqueued());
     known->of->streams.erase(known);
     return result::success;
   });
@@ -69,6 +71,7 @@ result cuStreamSynchronize(stream_handle* on) {
     if (outcome != status::ok) return result_of(outcome);
     if (at.holds(rule::synchronising_waits)) outcome = sim.wait_event(point);
     sim.drop_event(point);
+    if (at.holds(rule::synchronising_waits)) at.run(*known->of->device, *known->work, known->work->enqueued());
     return result_of(outcome);
   });
 }
@@ -114,6 +117,8 @@ result cuEventRecord(event_handle* point, stream_handle* on) {
     point->point = fresh;
     point->on = where;
     point->captured_by = 0;
+    point->work = where->work;
+    point->position = where->work->enqueued();
     return result::success;
   });
 }
@@ -128,6 +133,7 @@ result cuEventQuery(event_handle* point) {
     bool finished = false;
     const status asked = device_of(*point).query_event(point->point, finished);
     if (asked != status::ok) return result_of(asked);
+    if (finished) at.run(*point->of->device, *point->work, point->position);
     return finished || !at.holds(rule::query_tells_unfinished_work) ? result::success : result::not_ready;
   });
 }
@@ -137,7 +143,9 @@ result cuEventSynchronize(event_handle* point) {
     if (!is_known(at, point)) return result::invalid_handle;
     if (const result may = looked_at(at, *point, "cuEventSynchronize"); may != result::success) return may;
     if (point->point == event::none || !at.holds(rule::synchronising_waits)) return result::success;
-    return result_of(device_of(*point).wait_event(point->point));
+    const status waited = device_of(*point).wait_event(point->point);
+    if (waited == status::ok) at.run(*point->of->device, *point->work, point->position);
+    return result_of(waited);
   });
 }
 

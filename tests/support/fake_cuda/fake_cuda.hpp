@@ -44,6 +44,7 @@ enum class rule : std::uint8_t {
   captures_have_ids,
   legacy_queries_are_implicit,
   captures_are_isolated,
+  copies_follow_their_stream,
   count,
 };
 
@@ -52,6 +53,8 @@ struct settings {
   int version = 13000;
   /// False: what it may do by the documentation and need not, so that freeing too early is a conviction.
   bool free_synchronises = true;
+  /// True: memory holds what was copied there, in the order of the streams, and nothing sooner than it has to be.
+  bool has_contents = false;
   /// The simulated stream of the calling thread's own; null: the fake numbers them.
   stream (*thread_stream)() noexcept = nullptr;
 };

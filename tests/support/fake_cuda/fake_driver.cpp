@@ -27,6 +27,7 @@ settings settings_of_process() {
     device.memory_bytes = number_from("FAKE_CUDA_MEMORY_MB", 24576) << 20;
     device.others_bytes = number_from("FAKE_CUDA_OTHERS_MB", 0) << 20;
   }
+  found.has_contents = true;
   found.version = static_cast<int>(number_from("FAKE_CUDA_VERSION", 13000));
   return found;
 }
@@ -42,7 +43,19 @@ fake_driver& fake_driver::get() {
   return *only;
 }
 
-fake_driver::fake_driver() { reset(settings_of_process()); }
+fake_driver::fake_driver() {
+  reset(settings_of_process());
+  if (const char* const path = std::getenv("FAKE_CUDA_SHARED"); path != nullptr) card = shared_card::open(path);
+}
+
+void fake_driver::look_at_card(fake_device& device) {
+  if (card == nullptr || device.ordinal != 0) return;
+  device.sim->set_others_bytes(how.devices.front().others_bytes + card->others_bytes());
+}
+
+void fake_driver::tell_card(fake_device& device) {
+  if (card != nullptr && device.ordinal == 0) card->set_taken_bytes(device.sim->lent_bytes());
+}
 
 thread_state& this_thread() {
   thread_local constinit thread_state state;
@@ -94,7 +107,7 @@ int fake_driver::add_device(const sim_options& made_of) {
   auto fresh = std::make_unique<fake_device>();
   fresh->sim = std::make_unique<sim_backend>(made_of);
   fresh->primary.device = fresh.get();
-  fresh->primary.legacy = {&fresh->primary, stream{own_streams}, true, true, nullptr};
+  fresh->primary.legacy = {&fresh->primary, stream{own_streams}, true, true, nullptr, std::make_shared<work_queue>()};
   auto place = std::find(devices.begin(), devices.end(), nullptr);
   if (place == devices.end()) place = devices.insert(devices.end(), nullptr);
   fresh->ordinal = static_cast<int>(place - devices.begin());
@@ -119,7 +132,7 @@ cuda::stream_handle* fake_driver::adopt(int ordinal, stream number) {
     if (made->number == number) return handle;
   }
   auto fresh = std::make_unique<cuda::stream_handle>();
-  *fresh = {&primary, number, false, false, nullptr};
+  *fresh = {&primary, number, false, false, nullptr, std::make_shared<work_queue>()};
   cuda::stream_handle* const handle = fresh.get();
   primary.streams[handle] = std::move(fresh);
   return handle;
@@ -210,9 +223,56 @@ cuda::stream_handle* fake_driver::stream_of(cuda::stream_handle* said) {
   if (own == nullptr) {
     own = std::make_unique<cuda::stream_handle>();
     const stream numbered = how.thread_stream != nullptr ? how.thread_stream() : stream{own_streams + ++last_stream};
-    *own = {&context, numbered, true, false, nullptr};
+    *own = {&context, numbered, true, false, nullptr, std::make_shared<work_queue>()};
   }
   return own.get();
+}
+
+namespace {
+
+void wait_for(cuda::stream_handle& later, const cuda::stream_handle& earlier) {
+  work_item item;
+  item.after = earlier.work;
+  item.position = earlier.work->enqueued();
+  if (item.position != 0 && later.work != earlier.work) later.work->push(std::move(item));
+}
+
+}  // namespace
+
+result fake_driver::enqueue(cuda::stream_handle& on, work_item item) {
+  if (const result ordered = order_with_legacy(on); ordered != result::success) return ordered;
+  fake_device& device = *on.of->device;
+  const bool is_done_at_once = on.in != nullptr && !holds(rule::captured_work_is_not_done);
+  const stream number = is_done_at_once ? on.of->legacy.number : on.number;
+  const auto touch = [&](cuda::device_address address) {
+    if (item.bytes != 0)
+      device.sim->use(number, reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), item.bytes);
+  };
+  using what = work_item::what;
+  if (item.is == what::copy || item.is == what::to_host) touch(item.from);
+  if (item.is != what::to_host) touch(item.to);
+  if (!how.has_contents) return result::success;
+  if (on.in != nullptr) {
+    on.in->work.push_back(std::move(item));
+    return result::success;
+  }
+  if (item.is == what::to_device) {
+    const auto* const read = static_cast<const unsigned char*>(item.host);
+    item.staged.assign(read, read + item.bytes);
+  }
+  if (!holds(rule::copies_follow_their_stream)) {
+    (void)device.bytes.carry_out(item);
+    return result::success;
+  }
+  on.work->push(std::move(item));
+  return result::success;
+}
+
+void fake_driver::run(fake_device& device, work_queue& work, std::uint64_t position) {
+  work.run(position, [&device](const work_item& item) {
+    if (!device.bytes.carry_out(item))
+      device.complaints.emplace_back("work on memory that is not lent, when it was done");
+  });
 }
 
 result fake_driver::order_with_legacy(cuda::stream_handle& on) {
@@ -227,13 +287,17 @@ result fake_driver::order_with_legacy(cuda::stream_handle& on) {
         found = result::capture_implicit;
       } else if (holds(rule::legacy_stream_orders_blocking_ones)) {
         sim.wait(on.number, other.number);
+        wait_for(on, other);
       }
     });
     return found;
   }
   const bool is_ordered =
       on.is_blocking ? holds(rule::legacy_stream_orders_blocking_ones) : !holds(rule::non_blocking_streams_are_apart);
-  if (is_ordered && on.in == nullptr) sim.wait(on.number, context.legacy.number);
+  if (is_ordered && on.in == nullptr) {
+    sim.wait(on.number, context.legacy.number);
+    wait_for(on, context.legacy);
+  }
   return result::success;
 }
 
@@ -262,6 +326,7 @@ void fake_driver::synchronise(fake_device& device) {
     if (at.in != nullptr || device.sim->record_event(at.number, point) != status::ok) return;
     (void)device.sim->wait_event(point);
     device.sim->drop_event(point);
+    run(device, *at.work, at.work->enqueued());
   };
   for_each_stream(device.primary, settle);
   for (const auto& made : device.contexts) for_each_stream(*made, settle);
@@ -281,7 +346,10 @@ result fake_driver::make_wait(cuda::stream_handle& later, cuda::stream_handle& e
       later.of->device->complaints.push_back(complaint.append(std::to_string(later.in->id)));
       return result::capture_isolation;
     }
-    if (later.in == nullptr && holds(rule::waiting_for_an_event_orders)) sim.wait(later.number, earlier.number);
+    if (later.in == nullptr && holds(rule::waiting_for_an_event_orders)) {
+      sim.wait(later.number, earlier.number);
+      wait_for(later, earlier);
+    }
     return result::success;
   }
   if (later.in != nullptr && later.in != earlier.in) return result::capture_merge;
@@ -294,6 +362,7 @@ result fake_driver::make_wait(cuda::stream_handle& later, cuda::stream_handle& e
 void fake_driver::give_back_kept(cuda::pool_handle& pool) {
   for (const auto& [bytes, address] : pool.kept) {
     (void)pool.device->sim->free(reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), bytes);
+    pool.device->bytes.take_back(address);
   }
   pool.kept.clear();
 }

@@ -8,6 +8,8 @@
 #include <thread>
 
 #include "fake_cuda.hpp"
+#include "shared_card.hpp"
+#include "work_queue.hpp"
 
 namespace arcalloc::fake_cuda {
 
@@ -32,6 +34,7 @@ struct arcalloc::cuda::stream_handle {
   bool is_blocking = true;
   bool is_legacy = false;
   fake_cuda::capture* in = nullptr;
+  std::shared_ptr<fake_cuda::work_queue> work = std::make_shared<fake_cuda::work_queue>();
 };
 
 struct arcalloc::cuda::context_handle {
@@ -46,6 +49,8 @@ struct arcalloc::cuda::event_handle {
   event point = event::none;
   stream_handle* on = nullptr;  ///< where it was recorded last
   std::uint64_t captured_by = 0;
+  std::shared_ptr<fake_cuda::work_queue> work{};  ///< with the position that it stands for
+  std::uint64_t position = 0;
 };
 
 struct arcalloc::cuda::pool_handle {
@@ -63,6 +68,7 @@ struct captured_body {
   captured_body& operator=(const captured_body&) = delete;
   fake_device& device;
   sim_graph graph;
+  std::vector<work_item> work{};
 };
 
 /// A CUgraph or a CUgraphExec.
@@ -77,6 +83,7 @@ struct capture {
   capture_mode mode = capture_mode::global;
   bool is_invalid = false;
   std::set<cuda::stream_handle*> streams{};
+  std::vector<work_item> work{};  ///< in an order that its streams permit: that of the calls
 };
 
 struct fake_device {
@@ -88,6 +95,7 @@ struct fake_device {
   std::set<std::unique_ptr<cuda::context_handle>> contexts{};  ///< of cuCtxCreate
   std::set<std::unique_ptr<cuda::pool_handle>> pools{};
   std::vector<std::string> complaints{};
+  device_bytes bytes{};
 };
 
 /// What a call needs before it does anything.
@@ -132,9 +140,16 @@ class fake_driver final : public control {
   /// Whether a call that may conflict with a capture may be made; if not, captures are invalidated.
   [[nodiscard]] result unsafe_call(const char* function);
   void synchronise(fake_device& device);
+  /// Work on memory: of the simulated device, and what it does to contents.
+  [[nodiscard]] result enqueue(cuda::stream_handle& on, work_item item);
+  /// What was seen to have finished, on the simulated device, is done.
+  void run(fake_device& device, work_queue& work, std::uint64_t position);
   void join(cuda::stream_handle& joining, capture& with);
   [[nodiscard]] result make_wait(cuda::stream_handle& later, cuda::stream_handle& earlier, bool is_captured);
   void give_back_kept(cuda::pool_handle& pool);
+  /// What other processes have of the device, before it is asked; and what this one has, after it has changed.
+  void look_at_card(fake_device& device);
+  void tell_card(fake_device& device);
   template <class Visit>
   static void for_each_stream(cuda::context_handle& of, Visit visit) {
     visit(of.legacy);
@@ -152,6 +167,7 @@ class fake_driver final : public control {
   std::uint64_t last_capture = 0;
   std::uint64_t last_stream = 0;
   std::uint64_t next_group = 0;
+  shared_card* card = nullptr;  ///< of the first device, where it is shared
 
  private:
   struct planned {
