@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures arcalloc beside other allocators on the decode sequence, and prints a table. Run by tools/bench.
+"""Measures arcalloc beside other allocators on the decode sequence: tables, JSON and a page. Run by tools/bench.
 
 Exit status: 0; 1 when a leg failed; 2 when the arguments are wrong.
 """
@@ -13,9 +13,9 @@ import shutil
 import sys
 
 import legs
+import page
 import readings
-
-HEADINGS = ("leg", "ns", "fastest", "populated", "2 threads", "x arcalloc", "instructions", "populated", "growing")
+import tables
 
 
 def arguments():
@@ -25,101 +25,76 @@ def arguments():
     parser.add_argument("--legs", help="only these, comma-separated (null is always there)")
     parser.add_argument("--rounds", type=int, default=7, help="rounds of timing; 0: none (default 7)")
     parser.add_argument("--milliseconds", type=int, default=100, help="time for each mode of a leg in a round (default 100)")
+    parser.add_argument("--bounded-runs", type=int, default=20, help="runs with a bound; 0: none (default 20)")
+    parser.add_argument("--no-scale", action="store_true", help="leave out many blocks, streams and threads")
+    parser.add_argument("--markdown", action="store_true", help="print the tables as docs/benchmarks.md has them")
     parser.add_argument("--no-instructions", action="store_true", help="do not count instructions")
     return parser.parse_args()
 
 
-def machine():
+def provenance(built):
     models = [line.split(":", 1)[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
               if line.startswith("model name")]
-    return {"processor": models[0] if models else platform.machine(), "cores": os.cpu_count(),
-            "kernel": f"{platform.system()} {platform.release()}", "load_before": os.getloadavg()[0]}
+    hidden = ("--program", "--out")  # tools/bench gives these
+    said = [word for before, word in zip(["", *sys.argv[1:]], sys.argv[1:]) if word not in hidden and before not in hidden]
+    return {**built, "processor": models[0] if models else platform.machine(), "cores": os.cpu_count(),
+            "kernel": f"{platform.system()} {platform.release()}", "load_before": os.getloadavg()[0],
+            "command": " ".join(["tools/bench", *said]),
+            "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")}
 
 
-def print_table(rows):
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    for row in rows:
-        print("  ".join(text.ljust(width) if at == 0 else text.rjust(width)
-                        for at, (text, width) in enumerate(zip(row, widths))).rstrip())
+def chosen(found, names):
+    """The legs to measure; None when a name is unknown."""
+    if not names:
+        return found
+    wanted = names.split(",")
+    unknown = sorted(set(wanted) - {leg.name for leg in found})
+    if unknown:
+        print(f"tools/bench: no such leg: {', '.join(unknown)}; there are: {', '.join(leg.name for leg in found)}", file=sys.stderr)
+        return None
+    return [leg for leg in found if leg.name in (readings.NULL, *wanted)]
 
 
-def with_spread(found, digits=1):
-    if found is None:
-        return "-"
-    return f"{found['median']:.{digits}f} ({found['least']:.{digits}f} to {found['most']:.{digits}f})"
+def say(what):
+    """Progress, on a terminal alone; the empty text takes it away."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{'      ' + what if what else ''}", end="", file=sys.stderr, flush=True)
 
 
-def pair_rows(names, times, instructions):
-    rows = [HEADINGS]
-    for name in names:
-        at = times.get(name, {})
-        what = "gross_ns" if name == readings.NULL else "net_ns"
-        cells = [with_spread(at.get(column, {}).get(what)) for column in ("fixed", "populated", "fixed_2_threads")]
-        fastest = at.get("fixed", {}).get("fastest_" + what)
-        cells.insert(1, "-" if fastest is None else f"{fastest:.1f}")
-        cells.append(with_spread(at.get("fixed", {}).get("over_arcalloc"), 2))
-        counted = instructions.get(name, {})
-        cells += [f"{counted[mode]:.1f}" if mode in counted else "-" for mode in readings.COUNTED]
-        rows.append((name, *cells))
-    return rows
-
-
-def driver_rows(asked, times):
-    rows = [("growing, 1 and 2 threads", "allocs/step", "frees/step", "peak MiB", "ns")]
-    for name, by_threads in asked.items():
-        ns = [times.get(name, {}).get(readings.column("growing", threads), {}).get("net_ns") for threads in by_threads]
-        rows.append((name, *(", ".join(cells) for cells in (
-            [f"{one['allocs_per_step']:.4f}" for one in by_threads.values()],
-            [f"{one['frees_per_step']:.4f}" for one in by_threads.values()],
-            [f"{one['peak_bytes'] / 2**20:.1f}" for one in by_threads.values()],
-            [f"{one['median']:.1f}" if one else "-" for one in ns]))))
-    return rows
+def measure(given, found, built, absent):
+    counts_instructions = not given.no_instructions and shutil.which("valgrind") is not None
+    if not given.no_instructions and not counts_instructions:
+        absent["instructions"] = "valgrind is not installed"
+    made_of = provenance(built)
+    times = readings.net_times(*readings.time_rounds(found, given.rounds, given.milliseconds, say)) if given.rounds else {}
+    instructions = readings.count_instructions(found, say) if counts_instructions else {}
+    driver = readings.ask_driver(found, say)
+    bounded = readings.ask_driver_bounded(found, given.bounded_runs, say) if given.bounded_runs else {}
+    scale = {} if given.no_scale else readings.measure_scale(found, say)
+    return {"schema": "arcalloc.bench/1", "provenance": made_of, "rounds": given.rounds, "bounded_runs": given.bounded_runs,
+            "legs": [{"name": leg.name, "what": leg.what, "bound": leg.bound, "times": times.get(leg.name),
+                      "instructions_per_pair": instructions.get(leg.name), "driver": driver.get(leg.name),
+                      "bounded": bounded.get(leg.name), "scale": scale.get(leg.name)} for leg in found],
+            "absent": absent}
 
 
 def main():
     given = arguments()
-    found, built, absent = legs.all_legs(given.program)
-    if given.legs:
-        wanted = given.legs.split(",")
-        unknown = set(wanted) - {leg.name for leg in found}
-        if unknown:
-            print(f"tools/bench: no such leg: {', '.join(sorted(unknown))}; there are: "
-                  f"{', '.join(leg.name for leg in found)}", file=sys.stderr)
-            return 2
-        found = [leg for leg in found if leg.name in (readings.NULL, *wanted)]
-
-    def say(what):
-        if sys.stderr.isatty():
-            print(f"\r\033[K      {what}", end="", file=sys.stderr, flush=True)
-
-    provenance = {**built, **machine(), "command": "tools/bench " + " ".join(sys.argv[1:]),
-                  "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")}
-    live_bytes = built["growing_live_bytes_peak"]
-    times = readings.net_times(*readings.time_rounds(found, given.rounds, given.milliseconds, say)) if given.rounds else {}
-    counts_instructions = not given.no_instructions and shutil.which("valgrind") is not None
-    if not given.no_instructions and not counts_instructions:
-        absent["instructions"] = "valgrind is not installed"
-    instructions = readings.count_instructions(found, say) if counts_instructions else {}
-    asked = readings.ask_driver(found, say)
+    every, built, absent = legs.all_legs(given.program)
+    found = chosen(every, given.legs)
+    if found is None:
+        return 2
+    result = measure(given, found, built, absent)
     say("")
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr)
-
-    print(f"A pair is a request and its free. ns: net of the null leg, median of {given.rounds} rounds (least to most).")
-    print("fastest: the fastest batch of all rounds, likewise net: what a busy machine disturbs least.")
-    print("Instructions: net, callgrind at 60 steps minus 20.\n")
-    print_table(pair_rows([leg.name for leg in found], times, instructions))
-    print(f"\nMost bytes live in a growing step: {live_bytes / 2**20:.2f} MiB.\n")
-    print_table(driver_rows(asked, times))
-    for name, why in absent.items():
+    for table in tables.all_tables(result):
+        print(table.as_markdown() if given.markdown else table.as_text())
+    for name, why in result["absent"].items():
         print(f"absent: {name}: {why}")
-    result = {"schema": "arcalloc.bench/1", "provenance": provenance,
-              "legs": [{"name": leg.name, "what": leg.what, "times": times.get(leg.name),
-                        "instructions_per_pair": instructions.get(leg.name), "driver": asked.get(leg.name)} for leg in found],
-              "absent": absent}
     given.out.parent.mkdir(parents=True, exist_ok=True)
     given.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    print(f"\nThe same as JSON: {given.out}")
+    shown = given.out.with_suffix(".html")
+    shown.write_text(page.page(result), encoding="utf-8")
+    print(f"\nThe same as JSON and as a page: {given.out}, {shown}")
     return 0
 
 

@@ -110,6 +110,13 @@ decode_sequence make_decode_sequence(growing_tensors which) {
   return made.finish();
 }
 
+std::vector<std::size_t> other_blocks() {
+  dice drawn{0x2545f4914f6cdd1d};
+  std::vector<std::size_t> sizes(1000);
+  for (std::size_t& bytes : sizes) bytes = drawn.between(256, std::uint64_t{2} << 20);
+  return sizes;
+}
+
 std::uint64_t peak_live_bytes(const decode_sequence& sequence, std::uint64_t position) {
   std::array<std::uint64_t, decode_sequence::slots_max> held{};
   std::uint64_t live = 0;

@@ -35,6 +35,9 @@ enum class growing_tensors : bool { left_out, included };
 /// The most bytes requested and not yet freed at one time, in a step at `position`.
 [[nodiscard]] std::uint64_t peak_live_bytes(const decode_sequence& sequence, std::uint64_t position);
 
+/// What a populated allocator was asked for before: a thousand sizes of 256 bytes to 2 MiB.
+[[nodiscard]] std::vector<std::size_t> other_blocks();
+
 /// xorshift64: the same numbers everywhere.
 class dice {
  public:

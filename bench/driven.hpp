@@ -21,7 +21,7 @@ class driven final : public subject {
   explicit driven(Arguments&&... arguments) : calls_(std::forward<Arguments>(arguments)...) {}
 
   ~driven() override {
-    for (piece& one : populated_) (void)calls_.deallocate(one);
+    for (std::size_t index = 0; index < populated_count_; ++index) (void)calls_.deallocate(populated_[index]);
   }
 
   [[nodiscard]] std::uint64_t play(const decode_sequence& sequence, positions where, std::uint64_t on) override {
@@ -33,14 +33,19 @@ class driven final : public subject {
     return refused;
   }
 
+  void make_room(std::size_t blocks) override {
+    if (populated_.size() < blocks) populated_.resize(blocks);
+  }
+
   void populate(std::span<const std::size_t> sizes, std::uint64_t on) override {
-    std::vector<piece> pieces(sizes.size());
+    make_room(populated_count_ + sizes.size());
+    const std::span<piece> pieces = std::span(populated_).subspan(populated_count_, sizes.size());
     for (std::size_t index = 0; index < sizes.size(); ++index) (void)calls_.allocate(sizes[index], on, pieces[index]);
     for (std::size_t index = 0; index < sizes.size(); ++index) {
       if (index % 2 == 0) {
         (void)calls_.deallocate(pieces[index]);
       } else {
-        populated_.push_back(pieces[index]);
+        populated_[populated_count_++] = pieces[index];
       }
     }
   }
@@ -61,6 +66,7 @@ class driven final : public subject {
 
   Calls calls_;
   std::vector<piece> populated_;
+  std::size_t populated_count_ = 0;
 };
 
 }  // namespace arcalloc::bench

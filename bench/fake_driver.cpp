@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::uint64_t place_bytes = std::uint64_t{2} << 20;
 constexpr std::uint64_t places_max = std::uint64_t{15} << 10;  // 30 GiB of addresses; valgrind 3.19 grants up to 32
-constexpr std::uint64_t continued = UINT64_MAX;                // a place that is not the first of its block
+// One place more, so that the first address can be moved up to a border.
+constexpr std::uint64_t reserved_bytes = (places_max + 1) * place_bytes;
+constexpr std::uint64_t continued = UINT64_MAX;  // a place that is not the first of its block
 
 [[noreturn]] void stop(const char* why) noexcept {
   std::fprintf(stderr, "arcalloc_bench: fake driver: %s\n", why);
@@ -23,16 +25,13 @@ constexpr std::uint64_t continued = UINT64_MAX;                // a place that i
 }  // namespace
 
 fake_driver::fake_driver(std::uint64_t device_bytes) : device_bytes_(device_bytes), sizes_(places_max) {
-  // One place more, so that the first address can be moved up to a border.
-  void* const reserved =
-      ::mmap(nullptr, (places_max + 1) * place_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (reserved == MAP_FAILED) stop("no addresses to reserve");
-  const auto base = reinterpret_cast<std::uintptr_t>(reserved);
+  reserved_ = ::mmap(nullptr, reserved_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved_ == MAP_FAILED) stop("no addresses to reserve");
+  const auto base = reinterpret_cast<std::uintptr_t>(reserved_);
   range_ = reinterpret_cast<char*>((base + place_bytes - 1) / place_bytes * place_bytes);
 }
 
-// What lies between the start of the mapping and the border stays reserved until the program ends.
-fake_driver::~fake_driver() { ::munmap(range_, places_max * place_bytes); }
+fake_driver::~fake_driver() { ::munmap(reserved_, reserved_bytes); }
 
 /// The first of so many idle places in a row, from where the last search ended.
 std::uint64_t fake_driver::find_room(std::uint64_t places) noexcept {
@@ -77,13 +76,18 @@ void fake_driver::take_back(void* address) noexcept {
 }
 
 void fake_driver::note_event() noexcept {
-  const std::lock_guard held(mutex_);
-  ++readings_.events;
+  static std::atomic<std::size_t> threads{0};
+  thread_local const std::size_t own = threads++;
+  if (own >= threads_max) stop("more threads than it has counters for");
+  std::atomic<std::uint64_t>& events = events_of_threads_[own].events;
+  events.store(events.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 driver_readings fake_driver::read() const noexcept {
   const std::lock_guard held(mutex_);
-  return readings_;
+  driver_readings out = readings_;
+  for (const event_count& of : events_of_threads_) out.events += of.events.load(std::memory_order_relaxed);
+  return out;
 }
 
 status fake_backend::allocate(std::size_t bytes, stream, void*& address) noexcept {

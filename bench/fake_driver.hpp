@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -26,9 +28,12 @@ struct driver_readings {
 /// 2 MiB, one after another and round again, so that it remembers a size by its place and seldom has to search.
 /// Bounds: lends at most device_bytes, refusing what is over; and where a capacity was promised to it, ends the
 /// program at the instant at which more is out: whoever promised it has broken its word.
-/// Concurrency: any thread; one mutex. It does not round: it lends and counts what it is asked for.
+/// Concurrency: any thread, of at most threads_max; one mutex, but for events, which some allocators record at every
+/// free: each thread counts its own. It does not round: it lends and counts what it is asked for.
 class fake_driver {
  public:
+  static constexpr std::size_t threads_max = 256;
+
   explicit fake_driver(std::uint64_t device_bytes);
   ~fake_driver();
   fake_driver(const fake_driver&) = delete;
@@ -50,11 +55,17 @@ class fake_driver {
 
   const std::uint64_t device_bytes_;
   std::uint64_t promised_bytes_ = 0;
+  void* reserved_ = nullptr;
   char* range_ = nullptr;
   mutable std::mutex mutex_;
   std::vector<std::uint64_t> sizes_;  ///< by place; 0: idle
   std::uint64_t next_place_ = 0;
   driver_readings readings_;
+
+  struct alignas(64) event_count {
+    std::atomic<std::uint64_t> events{0};
+  };
+  std::array<event_count, threads_max> events_of_threads_;
 };
 
 /// The same as arcalloc sees a device: like CUDA's, it takes memory in granules of 2 MiB and has events, all of which

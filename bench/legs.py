@@ -29,7 +29,7 @@ class Leg:
         self.peer = peer["name"]
         self.name = name or peer["name"]
         self.what = what or peer["what"]
-        self.asks_driver, self.takes_capacity = peer["asks_driver"], peer["takes_capacity"]
+        self.asks_driver, self.bound = peer["asks_driver"], peer["bound"]
 
     def environment(self):
         kept = {name: value for name, value in os.environ.items() if not name.startswith("ARC_")}
@@ -48,15 +48,19 @@ class Leg:
 
     def measure(self, mode, *flags):
         found = json.loads(self.run(mode, *flags).stdout)
-        if found["refused"] and "--capacity-mib" not in flags:
+        if found["refused"] and "--bound-mib" not in flags:
             raise Failed(f"{self.name}: {mode}: {found['refused']} calls were refused")
         return found
 
-    def instructions_per_pair(self, mode):
+    def scale(self, part):
+        return json.loads(self.run("scale", part).stdout)
+
+    def instructions_per_pair(self, mode, first):
         """Of the whole program at 60 steps minus 20, over the pairs between: start and end cancel out."""
         counted = []
         for steps in COUNTED_STEPS:
-            done = self.run(mode, "--steps", steps, below=("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"))
+            done = self.run(mode, "--steps", steps, "--first", first,
+                            below=("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"))
             collected = re.search(r"Collected : (\d+)", done.stderr)
             if not collected:
                 raise Failed(f"{self.name}: callgrind collected nothing\n{done.stderr[-2000:]}")
@@ -88,6 +92,8 @@ def all_legs(program):
                 found.append(Leg(program, peer, name, f"{library}, preloaded", path))
             else:
                 absent[name] = f"Debian's {package} is not installed"
+    if not any(leg.name == "cub" for leg in found):
+        absent["cub"] = "Debian's libcub-dev was not installed when the program was built"
     absent["RMM"] = "no leg: its packages stand on CUDA's runtime library"
     absent["PyTorch"] = "no leg: its device allocator comes only with builds that need CUDA"
     return found, built, absent

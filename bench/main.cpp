@@ -9,6 +9,7 @@
 #include <exception>
 
 #include "measure.hpp"
+#include "scale.hpp"
 
 namespace {
 
@@ -16,8 +17,24 @@ using namespace arcalloc::bench;
 
 constexpr const char* usage =
     "usage: arcalloc_bench --list\n"
-    "       arcalloc_bench PEER MODE [--threads N] [--milliseconds N | --steps N] [--capacity-mib N]\n"
-    "MODE is fixed, growing or populated. --steps plays just so many steps and times nothing.\n";
+    "       arcalloc_bench PEER scale PART\n"
+    "       arcalloc_bench PEER MODE [--threads N] [--milliseconds N | --steps N] [--first N] [--bound-mib N]\n"
+    "MODE is fixed, growing or populated. --steps plays just so many steps, from position --first on, and times "
+    "nothing.\n"
+    "PART is blocks, large_blocks, one_stream, streams, idle_streams or threads.\n"
+    "--bound-mib sets the bound that the peer has: on what it has from the driver, or on what it keeps idle.\n";
+
+std::string_view name_of(bound kind) {
+  switch (kind) {
+    case bound::none:
+      return "none";
+    case bound::capacity:
+      return "capacity";
+    case bound::cached:
+      return "cached";
+  }
+  return "?";
+}
 
 void list() {
   const arcalloc::build_identity built = arcalloc::built_as();
@@ -29,9 +46,8 @@ void list() {
               peak_live_bytes(sequence, growing_positions));
   const char* between = "";
   for (const peer& one : peers()) {
-    std::printf("%s  {\"name\": \"%s\", \"what\": \"%s\", \"asks_driver\": %s, \"takes_capacity\": %s}", between,
-                one.name.data(), one.what.data(), one.asks_driver ? "true" : "false",
-                one.takes_capacity ? "true" : "false");
+    std::printf("%s  {\"name\": \"%s\", \"what\": \"%s\", \"asks_driver\": %s, \"bound\": \"%s\"}", between,
+                one.name.data(), one.what.data(), one.asks_driver ? "true" : "false", name_of(one.takes).data());
     between = ",\n";
   }
   std::printf("]}\n");
@@ -65,8 +81,10 @@ bool read_flags(int count, char** words, request& out) {
       out.milliseconds = number;
     } else if (flag == "--steps") {
       out.steps = number;
-    } else if (flag == "--capacity-mib") {
-      out.set.capacity_bytes = number << 20;
+    } else if (flag == "--first") {
+      out.first_position = number;
+    } else if (flag == "--bound-mib") {
+      out.bound_bytes = number << 20;
     } else {
       return false;
     }
@@ -83,9 +101,27 @@ void write(const measurement& found) {
       found.driver.frees, found.driver.refusals, found.driver.events, found.driver.held_bytes, found.driver.peak_bytes);
 }
 
+const peer* find_peer(std::string_view name) {
+  for (const peer& one : peers()) {
+    if (one.name == name) return &one;
+  }
+  return nullptr;
+}
+
 int refuse(const char* why) {
   std::fprintf(stderr, "arcalloc_bench: %s\n%s", why, usage);
   return 2;
+}
+
+int write_scale(const peer& which, std::string_view part) {
+  for (const scale_part& one : scale_parts()) {
+    if (one.name != part) continue;
+    const scale_readings found = one.measure(which);
+    std::printf("{\"ns_per_pair\": %.3f, \"host_bytes\": %.2f, \"device_bytes\": %.0f}\n", found.ns_per_pair,
+                found.host_bytes, found.device_bytes);
+    return 0;
+  }
+  return refuse("no such part");
 }
 
 int run(int count, char** words) {
@@ -93,17 +129,17 @@ int run(int count, char** words) {
     list();
     return 0;
   }
+  if (count < 3) return refuse("cannot read the arguments");
+  const peer* const which = find_peer(words[1]);
+  if (which == nullptr) return refuse("no such peer");
+  if (count == 4 && std::strcmp(words[2], "scale") == 0) return write_scale(*which, words[3]);
   request wanted{.milliseconds = 100};
-  if (count < 3 || !read_mode(words[2], wanted.what) || !read_flags(count - 3, words + 3, wanted)) {
+  if (!read_mode(words[2], wanted.what) || !read_flags(count - 3, words + 3, wanted)) {
     return refuse("cannot read the arguments");
   }
-  for (const peer& one : peers()) {
-    if (one.name != words[1]) continue;
-    if (wanted.set.capacity_bytes != 0 && !one.takes_capacity) return refuse("this peer takes no capacity");
-    write(measure(one, wanted));
-    return 0;
-  }
-  return refuse("no such peer");
+  if (wanted.bound_bytes != 0 && which->takes == bound::none) return refuse("this peer takes no bound");
+  write(measure(*which, wanted));
+  return 0;
 }
 
 }  // namespace

@@ -15,15 +15,8 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t device_bytes = std::uint64_t{24} << 30;
 constexpr std::uint64_t steps_per_batch = 20;
+static_assert(growing_positions % steps_per_batch == 0);
 constexpr std::uint64_t warm_up_steps = 60;
-
-/// A thousand sizes of 256 bytes to 2 MiB.
-std::vector<std::size_t> other_blocks() {
-  dice drawn{0x2545f4914f6cdd1d};
-  std::vector<std::size_t> sizes(1000);
-  for (std::size_t& bytes : sizes) bytes = drawn.between(256, std::uint64_t{2} << 20);
-  return sizes;
-}
 
 /// Where threads wait for each other, spinning: a sleeping one would be late for its batch.
 class meeting {
@@ -83,10 +76,12 @@ void play_course(course& shared, unsigned thread) {
   const request& wanted = shared.wanted;
   const bool grows = wanted.what == mode::growing;
   if (wanted.steps != 0) {
-    shared.play({1, wanted.steps, grows ? 1u : 0u}, thread);
+    shared.play({wanted.first_position, wanted.steps, grows ? 1u : 0u}, thread);
     if (thread == 0) shared.steps = wanted.steps;
   } else if (grows) {
-    shared.play_timed({1, growing_positions, 1}, thread);
+    for (std::uint64_t first = 1; first <= growing_positions; first += steps_per_batch) {
+      shared.play_timed({first, steps_per_batch, 1}, thread);
+    }
   } else {
     play_batches(shared, thread);
   }
@@ -108,8 +103,8 @@ measurement measure(const peer& which, const request& wanted) {
   const bool grows = wanted.what == mode::growing;
   const decode_sequence sequence = make_decode_sequence(grows ? growing_tensors::included : growing_tensors::left_out);
   fake_driver driver(device_bytes);
-  driver.promise_capacity(wanted.set.capacity_bytes);
-  const std::unique_ptr<subject> under_test = which.make(driver, wanted.set);
+  if (which.takes == bound::capacity) driver.promise_capacity(wanted.bound_bytes);
+  const std::unique_ptr<subject> under_test = which.make(driver, wanted.bound_bytes);
   if (wanted.what == mode::populated) under_test->populate(other_blocks(), 1);
 
   course shared{.wanted = wanted,
@@ -130,7 +125,7 @@ measurement measure(const peer& which, const request& wanted) {
   out.refused = shared.refused;
   out.driver = driver.read();
   if (const std::vector<double> batches = sorted_batches(shared.batch_ns); !batches.empty()) {
-    const auto pairs_of_batch = static_cast<double>((grows ? growing_positions : steps_per_batch) * sequence.pairs);
+    const auto pairs_of_batch = static_cast<double>(steps_per_batch * sequence.pairs);
     out.ns_per_pair = batches[batches.size() / 2] / pairs_of_batch;
     out.ns_per_pair_fastest = batches.front() / pairs_of_batch;
   }

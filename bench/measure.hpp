@@ -18,11 +18,12 @@ struct request {
   unsigned threads = 1;            ///< each with a stream of its own, all on one allocator
   std::uint64_t steps = 0;         ///< plays just these, and times nothing; 0: times
   std::uint64_t milliseconds = 0;  ///< how long a mode of equal steps is timed
-  bounds set{};
+  std::uint64_t first_position = 1;
+  std::uint64_t bound_bytes = 0;  ///< 0: the peer as shipped
 };
 
 struct measurement {
-  double ns_per_pair = 0;          ///< of one thread; of equal steps the median over batches. 0: not timed
+  double ns_per_pair = 0;          ///< of one thread; the median over batches. 0: not timed
   double ns_per_pair_fastest = 0;  ///< the batch that was disturbed least
   std::uint64_t steps = 0;         ///< of one thread
   std::uint64_t pairs = 0;         ///< of all threads

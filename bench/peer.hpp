@@ -27,13 +27,18 @@ class subject {
   virtual ~subject() = default;
   /// Plays steps on stream `on`. Returns how many calls were refused.
   [[nodiscard]] virtual std::uint64_t play(const decode_sequence& sequence, positions where, std::uint64_t on) = 0;
-  /// Asks for one block of each size, then frees every second one. The others stay out until the subject's end.
+  /// From now on so many blocks can be populated without host memory for what remembers them.
+  virtual void make_room(std::size_t blocks) = 0;
+  /// Asks for one block of each size, then frees every second one, from the first on. The others stay out until the
+  /// subject's end. From one thread at a time.
   virtual void populate(std::span<const std::size_t> sizes, std::uint64_t on) = 0;
 };
 
-/// Bounds to set; 0: as shipped.
-struct bounds {
-  std::uint64_t capacity_bytes = 0;
+/// What a peer can be told not to exceed.
+enum class bound : std::uint8_t {
+  none,
+  capacity,  ///< on all that it has from the driver, at every instant
+  cached,    ///< on what it keeps idle
 };
 
 /// An allocator that can be measured here.
@@ -41,8 +46,9 @@ struct peer {
   std::string_view name;
   std::string_view what;
   bool asks_driver = false;  ///< it stands on the fake driver; else it has memory of the host
-  bool takes_capacity = false;
-  std::unique_ptr<subject> (*make)(fake_driver& driver, const bounds& set) = nullptr;
+  bound takes = bound::none;
+  /// The bound of 0: as shipped.
+  std::unique_ptr<subject> (*make)(fake_driver& driver, std::uint64_t bound_bytes) = nullptr;
 };
 
 /// All that were compiled in, the null first.

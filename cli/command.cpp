@@ -31,6 +31,7 @@ class plain_formatter : public CLI::Formatter {
 
 const std::vector<command>& commands() {
   static const std::vector<command> table{
+      {"convert", "convert a trace of an allocator's life into another format", run_convert},
       {"decode", "run a decode workload, leg against leg, and report what each cost and held", run_decode},
       {"doctor", "show the device, its memory, the settings as understood, and the bounds that follow", run_doctor},
       {"replay", "run a scenario over a simulated device, and check what it expects", run_replay},

@@ -20,6 +20,7 @@ struct command {
 /// The commands, in the order in which --help lists them.
 const std::vector<command>& commands();
 
+exit_status run_convert(const std::vector<std::string>& words);
 exit_status run_decode(const std::vector<std::string>& words);
 exit_status run_doctor(const std::vector<std::string>& words);
 exit_status run_replay(const std::vector<std::string>& words);

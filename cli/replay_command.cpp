@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 
 #include "command.hpp"
@@ -7,12 +8,18 @@
 #include "number_text.hpp"
 #include "provenance.hpp"
 #include "result_file.hpp"
+#include "trace/formats/read_trace.hpp"
 #include "trace/scenario_run.hpp"
 #include "trace/scenario_text.hpp"
+#include "trace_flags.hpp"
+#include "trace_replay_command.hpp"
 
 namespace arcalloc::cli {
 
 namespace {
+
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+constexpr std::uint64_t sim_bytes_most = std::uint64_t{1} << 46;
 
 trace::scenario read(const std::string& file) {
   try {
@@ -64,32 +71,143 @@ std::string json_of(const trace::scenario& what, const trace::scenario_result& r
                     {"counters", counters_json(result.last)}});
 }
 
-}  // namespace
-
-exit_status run_replay(const std::vector<std::string>& words) {
-  CLI::App line(
-      "Runs a scenario (.ops) over a simulated device, checks what it expects, and names every\n"
-      "expectation that does not hold. Settings come from the scenario alone.\n",
-      "arcalloc replay");
-  set_layout(line);
-  std::string file;
-  std::string json;
-  line.add_option("FILE", file, "the scenario; docs/scenarios.md has the language");
-  line.add_option("--json", json, "write the result as JSON, schema arcalloc.replay/1")->option_text("FILE");
-  if (parse_or_help(line, words)) return exit_status::done;
-
-  if (line.count("FILE") == 0) {
-    throw command_failure{exit_status::bad_usage, "no scenario given; see arcalloc replay --help"};
-  }
-  if (line.count("--json") > 0 && json.empty()) {
-    throw command_failure{exit_status::bad_usage, "--json: the name is empty"};
-  }
+exit_status replay_scenario(const std::string& file, const std::string& json, const std::vector<std::string>& words) {
   const trace::scenario what = read(file);
   if (!json.empty()) require_writable("--json", json);
   const trace::scenario_result result = trace::run_scenario(what);
   print(file, result);
   if (!json.empty()) write_result_file("--json", json, json_of(what, result, words));
   return result.held() ? exit_status::done : exit_status::expectation_failed;
+}
+
+/// The flags of a trace, as they were written.
+struct trace_flags {
+  std::string policy, cap, exact_cap, capacity, geometry, device, granularity, from, unit, trace_device;
+};
+
+void add_trace_flags(CLI::App& line, trace_flags& flags, trace_replay_request& asked) {
+  const auto add = [&line](const char* name, std::string& value, const char* form, const char* help) {
+    line.add_option(name, value, help)->option_text(form);
+  };
+  add("--policy", flags.policy, "LIST",
+      "traces: which of off,unbounded,exact,bounded to play it under (default:\nbounded)");
+  add("--cap", flags.cap, "MB", "cached max of bounded in MiB (default: derived)");
+  add("--exact-cap", flags.exact_cap, "MB", "cached max of exact in MiB (default 1024)");
+  add("--capacity", flags.capacity, "MB", "bound on reserved bytes in MiB (default: none)");
+  add("--geometry", flags.geometry, "P", "of bounded: size classes per doubling, 1, 2, 4, 8 or 16, or exact");
+  add("--device", flags.device, "DEVICE", "sim[:SIZE] or host[:SIZE] (default sim:80GiB)");
+  add("--granularity", flags.granularity, "SIZE",
+      "of sim: what the device lends at least, a power of two from 512 bytes\nto 2MiB (default 2MiB)");
+  line.add_flag("--smallest-device", asked.smallest_device,
+                "on sim: also search the smallest device in which nothing is refused");
+  add("--from", flags.from, "FORMAT", "own, csv, snapshot, rmm, profiler or lifetimes; else what the content says");
+  add("--unit", flags.unit, "BYTES", "what one unit of size is, in lifetimes; 1 unless given");
+  add("--trace-device", flags.trace_device, "N", "only the events of this device");
+  line.add_flag("--from-empty", asked.read.from_empty, "skip what was there before the recording");
+}
+
+constexpr std::uint64_t mib_most = std::uint64_t{1} << 30;
+
+geometry geometry_named(const std::string& text) {
+  for (const geometry one : {geometry::classes_1, geometry::classes_2, geometry::classes_4, geometry::classes_8,
+                             geometry::classes_16, geometry::exact}) {
+    if (text == geometry_name(one)) return one;
+  }
+  throw command_failure{exit_status::bad_usage, "--geometry: \"" + text + "\" is not 1, 2, 4, 8, 16 or exact"};
+}
+
+void read_device(const std::string& text, trace_replay_request& asked) {
+  if (text == "host" || text.starts_with("host:")) {
+    asked.on_host = true;
+    asked.device_bytes = require_device(text).size_bytes;
+    return;
+  }
+  const bool sized = text.starts_with("sim:");
+  const auto bytes = sized ? parse_size(text.substr(4)) : std::optional(asked.device_bytes);
+  if ((text != "sim" && !sized) || !bytes || *bytes < mebibyte || *bytes > sim_bytes_most) {
+    throw command_failure{exit_status::bad_usage,
+                          "--device: \"" + text + "\" is not sim, sim:SIZE, host or host:SIZE (1MiB to 65536GiB)"};
+  }
+  asked.device_bytes = *bytes;
+}
+
+void read_trace_flags(const CLI::App& line, const trace_flags& flags, trace_replay_request& asked) {
+  const auto given = [&line](const char* name) { return line.count(name) > 0; };
+  if (given("--policy")) asked.policies = require_legs(flags.policy);
+  if (given("--cap")) asked.bounds.cap_mb = require_count("--cap", flags.cap, 0, mib_most);
+  if (given("--exact-cap")) asked.bounds.exact_cap_mb = require_count("--exact-cap", flags.exact_cap, 0, mib_most);
+  if (given("--capacity")) asked.capacity_bytes = require_count("--capacity", flags.capacity, 1, mib_most) * mebibyte;
+  if (given("--geometry")) asked.classes = geometry_named(flags.geometry);
+  if (given("--device")) read_device(flags.device, asked);
+  if (given("--granularity")) {
+    const auto bytes = parse_size(flags.granularity);
+    if (!bytes || *bytes < 512 || *bytes > 2 * mebibyte || !std::has_single_bit(*bytes)) {
+      throw command_failure{exit_status::bad_usage,
+                            "--granularity: \"" + flags.granularity + "\" is not a power of two from 512 to 2MiB"};
+    }
+    asked.granule_bytes = *bytes;
+  }
+  if (asked.on_host && (asked.smallest_device || given("--granularity"))) {
+    throw command_failure{exit_status::bad_usage, "--smallest-device and --granularity are about the simulated device"};
+  }
+  if (given("--from")) asked.read.format = require_trace_format("--from", flags.from, trace::trace_format_count);
+  if (given("--unit")) asked.read.unit_bytes = require_unit(flags.unit);
+  if (given("--trace-device")) {
+    asked.read.device = static_cast<std::uint32_t>(require_count("--trace-device", flags.trace_device, 0, UINT32_MAX));
+  }
+}
+
+/// Whether the file holds one of the trace formats; what it is called decides only where it ends in .ops.
+bool is_trace(const std::string& file) {
+  if (file.ends_with(".ops")) return false;
+  try {
+    (void)trace::format_of(*trace::open_source(file));
+    return true;
+  } catch (const trace::trace_error&) {
+    return false;  // then it is read as a scenario, and refused by line
+  }
+}
+
+}  // namespace
+
+exit_status run_replay(const std::vector<std::string>& words) {
+  CLI::App line(
+      "Runs a scenario (.ops) over a simulated device, checks what it expects, and names every\n"
+      "expectation that does not hold. Its settings come from the scenario alone.\n"
+      "Plays a trace of an allocator, in any format that convert reads, to arcalloc under one policy\n"
+      "or several, on a simulated device or on host memory, and compares what they reserve and what\n"
+      "they ask of the driver.\n",
+      "arcalloc replay");
+  set_layout(line);
+  std::string file;
+  std::string json;
+  trace_flags flags;
+  trace_replay_request asked;
+  line.add_option("FILE", file, "a scenario (docs/scenarios.md) or a trace (docs/trace_format.md)");
+  add_trace_flags(line, flags, asked);
+  line.add_option("--json", json, "write the result as JSON, schema arcalloc.replay/1 or arcalloc.trace_replay/1")
+      ->option_text("FILE");
+  if (parse_or_help(line, words)) return exit_status::done;
+
+  if (line.count("FILE") == 0) {
+    throw command_failure{exit_status::bad_usage, "no scenario or trace given; see arcalloc replay --help"};
+  }
+  if (line.count("--json") > 0 && json.empty()) {
+    throw command_failure{exit_status::bad_usage, "--json: the name is empty"};
+  }
+  if (line.count("--from") > 0 || is_trace(file)) {
+    asked.file = file;
+    asked.json = json;
+    read_trace_flags(line, flags, asked);
+    return replay_trace(asked, words);
+  }
+  for (const CLI::Option* one : line.get_options()) {
+    const std::string name = one->get_name();
+    if (one->count() > 0 && name.starts_with("--") && name != "--json") {
+      throw command_failure{exit_status::bad_usage, name + ": is about traces, and " + file + " is a scenario"};
+    }
+  }
+  return replay_scenario(file, json, words);
 }
 
 }  // namespace arcalloc::cli

@@ -32,11 +32,20 @@ constinit block_table::empty_table block_table::nothing{};
 block_table::block_table() noexcept : current_(&nothing.head) {}
 
 block_table::~block_table() {
-  for (table* dead = current_.load(std::memory_order_relaxed); dead != &nothing.head;) {
+  table* const last = current_.load(std::memory_order_relaxed);
+  if (last == &nothing.head) return;
+  drop_outgrown();
+  ::munmap(last, last->mapped_bytes);
+}
+
+void block_table::drop_outgrown() noexcept {
+  table* const now = current_.load(std::memory_order_relaxed);
+  for (table* dead = now->older; dead != nullptr && dead != &nothing.head;) {
     table* const older = dead->older;
     ::munmap(dead, dead->mapped_bytes);
     dead = older;
   }
+  now->older = now == &nothing.head ? nullptr : &nothing.head;
 }
 
 template <class Visit>

@@ -14,7 +14,7 @@ namespace arcalloc::detail {
 /// lock, on every free by pointer. A reader that holds a live block's address always finds it: its
 /// entry is not touched while the block is live. For any other address the answer may be stale, and
 /// the caller checks it under the segment's lock; segments keep their type, so that is safe.
-/// Outgrown tables stay mapped until the end (together no larger than the last).
+/// Outgrown tables stay mapped until drop_outgrown: somebody may be reading one.
 /// Cost: one or two probes; a write costs one probe per 2 MiB.
 class block_table {
  public:
@@ -29,6 +29,13 @@ class block_table {
   /// Requires: try_reserve(home.bytes) was true since the last insert.
   void insert(segment& home) noexcept;
   void remove(segment& home) noexcept;
+
+  [[nodiscard]] bool has_outgrown() const noexcept {
+    const table* const now = current_.load(std::memory_order_relaxed);
+    return now->older != nullptr && now->older->older != nullptr;
+  }
+  /// Requires: nobody reads meanwhile.
+  void drop_outgrown() noexcept;
 
   /// The segment that holds a block starting at `address`, or null.
   [[nodiscard]] segment* find(const void* address) const noexcept;
@@ -67,7 +74,7 @@ class block_table {
   };
 
   struct empty_table;
-  static empty_table nothing;  ///< what a block table looks in before its first segment
+  static empty_table nothing;  ///< what a block table looks in before its first segment; the oldest of all
 
   template <class Visit>
   static void for_each_key(const segment& home, Visit visit) noexcept;

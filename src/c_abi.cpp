@@ -186,8 +186,9 @@ arcalloc_status arcalloc_allocate(arcalloc_allocator* self, std::size_t bytes, a
 
 arcalloc_status arcalloc_deallocate(arcalloc_allocator* self, arcalloc_block piece) noexcept {
   if (self == nullptr) return ARCALLOC_INVALID_ARGUMENT;
-  // A torn block is refused on the way: no record has a null address.
-  if (piece.record == nullptr) return piece.address == nullptr ? ARCALLOC_OK : ARCALLOC_UNKNOWN_POINTER;
+  if (piece.record == nullptr || piece.address == nullptr) {
+    return piece.record == piece.address ? ARCALLOC_OK : ARCALLOC_UNKNOWN_POINTER;
+  }
   return as_c(arcalloc::detail::free_by_handle(self->way, record_of(piece), piece.address,
                                                arcalloc::detail::blocks_own_stream));
 }

@@ -9,11 +9,17 @@ status allocate_beside(const door& way, std::uint64_t bytes, stream on, void*& a
   address = nullptr;
   record = nullptr;
   if (bytes == 0) return status::ok;
+  const bool recent = recent_of_thread.identity == way.identity;
   thread_record* const self = find_record(way.identity);
-  if (self != nullptr && self->gate.try_enter()) {
+  const bool open = self != nullptr && self->gate.try_enter_open();
+  if (open || (self != nullptr && self->gate.try_enter())) {
     const std::uint32_t class_index = way.shared->classes().look_up(bytes);
+    // Then the hit path has looked, and passed over a full run: what is in front now may be in an idle segment, and is
+    // for later, when no partly used segment has room.
+    const bool passed_over = recent && open && self->recent_stream == on;
     stream_cache* const cache = self->find(on);
-    if (cache != nullptr && (cache->advance(class_index) || cache->ready(class_index))) {
+    const bool front_will_do = cache != nullptr && !passed_over && cache->front(class_index).idle != nullptr;
+    if (front_will_do || (cache != nullptr && cache->advance(class_index))) {
       ++self->stats.hits;
       self->stats.add(bytes, cache->front(class_index).block_bytes);
       block_record& piece = cache->pop(class_index);
@@ -44,7 +50,7 @@ status free_beside(const door& way, block_record* piece, const void* address, st
       found = own ? record_at(*home, address) : nullptr;
     }
     if (found != nullptr) {
-      run& of = *found->home;
+      run& of = found->home_unguarded();
       segment& home = *of.home;
       if (home.owner.load(std::memory_order_relaxed) == self && is_plain(*found, home, address, bytes, on)) {
         return take_back(way, *self, *found, of, home, bytes, on);

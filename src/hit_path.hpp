@@ -7,8 +7,8 @@
 // what is wanted. It is inlined into each door (the C++ class, the C ABI), and whatever else may be the case is a
 // call in tail position, so that a hit saves no register and has no frame. Three ways:
 //
-//   the hit    the thread's last allocator and last stream, the front run of the class, no segment wakes or rests
-//   near it    (hit_path.cpp) another allocator or stream, the next run, a segment that wakes or rests: inside the
+//   the hit    the thread's last allocator and last stream, the front run of the class or the one behind it
+//   near it    (hit_path.cpp) another allocator or stream, another run, a segment that wakes or rests: inside the
 //              gate still, without the mutex
 //   the pool   everything else; it looks again under its mutex
 //
@@ -84,7 +84,7 @@ namespace arcalloc::detail {
   if (recent_of_thread.identity == way.identity) [[likely]] {
     thread_record& self = *recent_of_thread.record;
     if (self.gate.try_enter_open()) [[likely]] {
-      run& of = *piece.home;
+      run& of = piece.home_unguarded();
       segment& home = *of.home;
       if (home.owner.load(std::memory_order_relaxed) == &self && is_plain(piece, home, address, any_bytes, on))
           [[likely]]
@@ -101,9 +101,10 @@ namespace arcalloc::detail {
   if (recent_of_thread.identity == way.identity) [[likely]] {
     thread_record& self = *recent_of_thread.record;
     if (self.gate.try_enter_open()) [[likely]] {
-      segment& home = way.shared->table().first_for(address);
-      if (home.owner.load(std::memory_order_relaxed) == &self && home.contains(address)) [[likely]] {
-        block_record& piece = candidate_at(home, address);
+      const void* const step = whole_step(address);
+      segment& home = way.shared->table().first_for(step);
+      if (home.owner.load(std::memory_order_relaxed) == &self && home.contains(step)) [[likely]] {
+        block_record& piece = candidate_at(home, step);
         if (is_plain(piece, home, address, bytes, on)) [[likely]]
           return take_back(way, self, piece, *piece.home, home, bytes, on);
       }

@@ -58,7 +58,7 @@ status pool::climb(lock& guard, thread_record& self, const request& asked, block
   if (oom_retry_ && exhausted && !capturing()) {
     // 6 evict just enough, and ask once more; then for a tight block
     make_room(guard, asked, refused);
-    refused = grow(guard, self, asked, out);
+    refused = grow(guard, self, asked.frugal(), out);
     if (refused == status::ok) return answered_by_driver(&tally_.evict_retries);
     request tight;  // a window that opens meanwhile closes what is left of the ladder, rung by rung
     if (as_tight(asked, tight)) {
@@ -71,7 +71,7 @@ status pool::climb(lock& guard, thread_record& self, const request& asked, block
     (void)give_back(guard, 0, when_busy::wait,
                     may_put_off::no);  // where a free fails its segment is stuck; the rest may do
     await_departures(guard);           // what other threads are giving back is room, too
-    refused = grow(guard, self, as_tight(asked, tight) ? tight : asked, out);
+    refused = grow(guard, self, as_tight(asked, tight) ? tight : asked.frugal(), out);
     if (refused == status::ok) return answered_by_driver(&tally_.drain_retries);
   }
   // 9 refuse, with a record
@@ -271,41 +271,71 @@ std::uint64_t pool::segment_bytes_for(segment_use use, std::uint64_t class_bytes
   return source_.granules(round_up(run_bytes(class_bytes), segment_bytes_min));
 }
 
+std::uint64_t pool::generous_bytes_for(const request& asked) const noexcept {
+  // A block of a medium class leaves up to a granule of its segment to nobody. The more segments a class has asked for,
+  // the more of its blocks the next one holds, at the length that wastes least; never so many that the class could not
+  // have entered the segment of another, and never much of the bound, because it goes back as a whole.
+  constexpr std::uint64_t medium_class_min = mebibyte;
+  constexpr std::uint64_t generous_max = 32 * mebibyte;
+  constexpr std::uint64_t share_of_bound = 2;
+  std::uint64_t best = asked.segment_bytes;
+  if (asked.class_bytes <= medium_class_min) return best;
+  const std::uint64_t blocks_max = std::min<std::uint64_t>(run_share_max, 1 + segments_for_[asked.class_index]);
+  const std::uint64_t most = std::min(generous_max, budget_.cached_max() / share_of_bound);
+  for (std::uint64_t blocks = 2; blocks <= blocks_max; ++blocks) {
+    const std::uint64_t bytes = source_.granules(round_up(blocks * asked.class_bytes, segment_bytes_min));
+    if (bytes > most || bytes > run_share_max * asked.class_bytes) break;
+    // waste / bytes, compared without dividing
+    if (bytes % asked.class_bytes * best < best % asked.class_bytes * bytes) best = bytes;
+  }
+  return best;
+}
+
 bool pool::as_tight(const request& asked, request& tight) const noexcept {
   const std::uint64_t least = source_.granules(asked.bytes);
   if (least >= asked.segment_bytes) return false;
   tight = asked;
-  tight.segment_bytes = least;
+  tight.segment_bytes = tight.generous_bytes = least;
   tight.class_bytes = classes_.rounded_down(least);
   if (tight.use == segment_use::shared) tight.use = segment_use::dedicated;
   return true;
 }
 
+status pool::borrow(lock& guard, segment& fresh, std::uint64_t bytes, stream on) noexcept {
+  const graph* const window = pins_.window_of(on);
+  if (window != nullptr && window->policy == capture_policy::refuse) return status::capture_miss;
+  if (!budget_.try_reserve(bytes)) return status::capacity_exceeded;
+
+  guard.unlock();
+  const status outcome = source_.lend(fresh, bytes, on, window != nullptr);
+  guard.lock();
+
+  if (outcome == status::ok) {
+    budget_.confirm(bytes);
+    ++tally_.driver_allocs;
+  } else {
+    budget_.unreserve(bytes);
+    if (outcome != status::capture_miss) ++tally_.driver_refusals;
+  }
+  return outcome;
+}
+
 status pool::grow(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept {
   if (measure_due()) measure(guard);
-  const graph* const window = pins_.window_of(asked.on);
-  if (window != nullptr && window->policy == capture_policy::refuse) return status::capture_miss;
   const bool shared = asked.use == segment_use::shared;
   stream_cache* cache = shared ? cache_of(self, asked.on) : nullptr;
   segment* const fresh = shared && cache == nullptr ? nullptr : source_.blank(asked.use);
   if (fresh == nullptr) return status::backend_failed;
-  if (!budget_.try_reserve(asked.segment_bytes)) {
-    source_.discard(*fresh);
-    return status::capacity_exceeded;
+  // What a window is lent stays pinned: no more of it than was asked for.
+  const bool generous = asked.generous_bytes > asked.segment_bytes && pins_.window_of(asked.on) == nullptr;
+  status outcome = generous ? borrow(guard, *fresh, asked.generous_bytes, asked.on) : status::capacity_exceeded;
+  if (!generous || outcome == status::capacity_exceeded || outcome == status::device_out_of_memory) {
+    outcome = borrow(guard, *fresh, asked.segment_bytes, asked.on);
   }
-
-  guard.unlock();
-  const status outcome = source_.lend(*fresh, asked.segment_bytes, asked.on, window != nullptr);
-  guard.lock();
-
   if (outcome != status::ok) {
-    budget_.unreserve(asked.segment_bytes);
     source_.discard(*fresh);
-    if (outcome != status::capture_miss) ++tally_.driver_refusals;
     return outcome;
   }
-  budget_.confirm(fresh->bytes);
-  ++tally_.driver_allocs;
   all_.push_back(fresh);
   note_growth(fresh->bytes);
   const bool captured = pins_.window_of(asked.on) != nullptr;  // now, whatever it was before the driver was asked
@@ -318,8 +348,14 @@ status pool::grow(lock& guard, thread_record& self, const request& asked, block_
     (void)send_off(guard, unusable, because::asked);
     return status::backend_failed;
   }
+  if (table_.has_outgrown()) {
+    const claimed all(*this);  // then nobody reads them
+    table_.drop_outgrown();
+  }
   table_.insert(*fresh);
   if (shared) {
+    fresh->made_for = asked.class_index;
+    ++segments_for_[asked.class_index];
     fresh->idle_stamp = ++cache->owner().stamp;
     cache->take(*fresh);
     out = hand_out(self, *cache, asked, may_rebuild::yes);

@@ -125,7 +125,7 @@ thread_record* pool::own_record() noexcept {
   }
   fresh->in_use = true;
   ++records_in_use_;
-  fresh->stamp = epoch_;
+  fresh->stamp = std::max(fresh->stamp, epoch_);  // what its last owner left idle has stamps of its own
   fresh->gate.clear_gate(owner_lock::gate_bypass | owner_lock::gate_profile);  // what its last owner left
   if (!with_membarrier_) fresh->gate.set_gate(owner_lock::gate_fenced);
   if (bypass_) fresh->gate.set_gate(owner_lock::gate_bypass);
@@ -138,7 +138,10 @@ void pool::retire_record(record_home& self, thread_record& record) noexcept {
   pool& shared = static_cast<pool&>(self);
   const lock guard(shared.mutex_);
   // Its own default stream goes with it. Where the driver cannot say how far that is, the memory stays under it.
-  if (const stream own = known_thread_stream(); own != default_stream) (void)shared.end(own);
+  if (const stream own = known_thread_stream(); own != default_stream) {
+    const one_change call(shared);
+    (void)shared.end(own);
+  }
   const claimed all(shared);
   shared.sample(all);
   record.in_use = false;
@@ -170,6 +173,7 @@ request pool::classify(std::uint64_t bytes, stream on) const noexcept {
     if (asked.use == segment_use::shared) asked.class_index = classes_.index_of(bytes);
   }
   asked.segment_bytes = segment_bytes_for(asked.use, asked.class_bytes);
+  asked.generous_bytes = asked.use == segment_use::shared ? generous_bytes_for(asked) : asked.segment_bytes;
   return asked;
 }
 

@@ -25,9 +25,17 @@ struct request {
   std::uint64_t bytes = 0;
   stream on = default_stream;
   std::uint64_t class_bytes = 0;
-  std::uint32_t class_index = 0;    ///< where shared
-  std::uint64_t segment_bytes = 0;  ///< what a miss asks the driver for
+  std::uint32_t class_index = 0;     ///< where shared
+  std::uint64_t segment_bytes = 0;   ///< the least that a miss asks the driver for
+  std::uint64_t generous_bytes = 0;  ///< what it asks for first
   segment_use use = segment_use::shared;
+
+  /// The same, without generosity.
+  [[nodiscard]] request frugal() const noexcept {
+    request same = *this;
+    same.generous_bytes = segment_bytes;
+    return same;
+  }
 };
 
 /// A free that says no size; larger than every request.
@@ -173,8 +181,10 @@ class pool : private record_home {
   [[nodiscard]] std::uint64_t largest_idle(const claimed& all) noexcept;
   template <class Field>
   [[nodiscard]] auto sum(Field thread_stats::*field) const noexcept;
-  /// Of all records: cached bytes.
+  /// Of all records: cached bytes. Requires: other threads are claimed.
   [[nodiscard]] std::uint64_t idle_bytes() const noexcept;
+  /// The same, claiming them for it.
+  [[nodiscard]] std::uint64_t idle_of_all() noexcept;
 
   // ladder.cpp
   [[nodiscard]] status climb(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept;
@@ -197,7 +207,9 @@ class pool : private record_home {
                                        may_rebuild rebuilds) noexcept;
   [[nodiscard]] block_record* hand_out(thread_record& self, segment& single, const request& asked) noexcept;
   [[nodiscard]] status grow(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept;
+  [[nodiscard]] status borrow(lock& guard, segment& fresh, std::uint64_t bytes, stream on) noexcept;
   [[nodiscard]] std::uint64_t segment_bytes_for(segment_use use, std::uint64_t class_bytes) const noexcept;
+  [[nodiscard]] std::uint64_t generous_bytes_for(const request& asked) const noexcept;
   [[nodiscard]] bool as_tight(const request& asked, request& tight) const noexcept;
   void make_room(lock& guard, const request& asked, status refused) noexcept;
   void record_failure(lock& guard, const request& asked, status outcome) noexcept;
@@ -261,6 +273,7 @@ class pool : private record_home {
 
   // segments
   segments all_;
+  std::uint32_t segments_for_[shared_classes_max] = {};  ///< of those in all_, how many were asked for by each class
   departures stuck_;
   bool beyond_lease_ = false;  ///< some record has more idle than its lease; obeyed before the call ends
   std::uint64_t drain_turn_ = 0;

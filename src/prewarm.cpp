@@ -47,14 +47,14 @@ status pool::verify(const profile& wanted, profile* missing) noexcept {
 
 block_record* pool::hold(lock& guard, thread_record& self, const request& asked, may_grow grows,
                          std::uint64_t& held_bytes, status& refused) noexcept {
-  const std::uint64_t idle_before = idle_bytes();
   std::uint64_t* rung = nullptr;
   block_record* piece = search(self, asked, rung);
   if (piece != nullptr) {
-    held_bytes += idle_before - idle_bytes();
+    // The first block of its segment: that was idle until now.
+    if (const segment& home = *piece->home->home; home.used() == 1) held_bytes += home.bytes;
   } else if (grows == may_grow::yes) {
     // What is held will all be idle at once: it must fit the bound before the device is asked for more.
-    if (bypass_ || idle_before + held_bytes + asked.segment_bytes > budget_.cached_max()) {
+    if (bypass_ || idle_of_all() + held_bytes + asked.segment_bytes > budget_.cached_max()) {
       refused = status::capacity_exceeded;
       return nullptr;
     }
@@ -86,7 +86,7 @@ status pool::fill(lock& guard, const profile& wanted, may_grow grows, profile* m
       if (missing != nullptr && !missing->add(entry)) outcome = status::backend_failed;
       continue;
     }
-    const request asked = classify(entry.bytes, identity_of(entry.on));
+    const request asked = classify(entry.bytes, identity_of(entry.on)).frugal();
     thread_record& self = pins_.window_of(asked.on) != nullptr ? common_ : mine;
     status refused = status::capture_miss;  // unless the device or a bound has something to say
     std::uint64_t left = entry.blocks;
@@ -113,7 +113,7 @@ status pool::fill(lock& guard, const profile& wanted, may_grow grows, profile* m
   (void)send_off(guard, leaving, because::asked);
   sample_beside_others();  // not while they were held: nobody has requested them
   if (grows == may_grow::no && outcome == status::capture_miss) {
-    const std::uint64_t idle = idle_bytes();
+    const std::uint64_t idle = idle_of_all();
     const bool fits = short_bytes <= budget_.capacity_bytes() - budget_.reserved_bytes() &&
                       idle < budget_.cached_max() && short_bytes <= budget_.cached_max() - idle;
     if (!fits) outcome = status::capacity_exceeded;

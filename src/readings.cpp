@@ -28,6 +28,11 @@ auto pool::sum(Field thread_stats::*field) const noexcept {
 
 std::uint64_t pool::idle_bytes() const noexcept { return sum(&thread_stats::idle_bytes); }
 
+std::uint64_t pool::idle_of_all() noexcept {
+  const claimed all(*this);
+  return idle_bytes();
+}
+
 void pool::sample(const claimed&) noexcept {
   const std::int64_t requested = sum(&thread_stats::requested_bytes);
   const std::int64_t allocated = sum(&thread_stats::allocated_bytes);

@@ -104,7 +104,7 @@ run* carve_run(segment& home, const run_kind& kind, record_store& records) noexc
   fresh.listed = false;
   fresh.idle = nullptr;
   for (std::uint32_t i = count; i-- > 0;) {  // so that the lowest address is handed out first
-    own[i] = {&fresh, fresh.idle, 0, fresh.base + i * block_bytes};
+    own[i].become(fresh, fresh.idle, fresh.base + i * block_bytes);
     fresh.idle = &own[i];
   }
   home.units_idle &= ~((~std::uint64_t{0} >> (segment_units - units)) << first);
@@ -116,7 +116,7 @@ void dissolve_run(run& dead, record_store& records) noexcept {
   ARCALLOC_ASSERT(dead.used == 0 && !dead.listed && dead.units != 0);
   segment& home = *dead.home;
   const auto first = static_cast<std::uint32_t>(&dead - home.runs);
-  for (std::uint32_t i = 0; i < dead.count; ++i) dead.records[i] = {};
+  for (std::uint32_t i = 0; i < dead.count; ++i) dead.records[i].become(no_run, nullptr, nullptr);
   records.give(dead.records, dead.count);
   home.units_idle |= (~std::uint64_t{0} >> (segment_units - dead.units)) << first;
   std::fill_n(home.run_of + first, dead.units, &no_run);
@@ -126,7 +126,8 @@ void dissolve_run(run& dead, record_store& records) noexcept {
 }
 
 block_record* record_at(const segment& home, const void* address) noexcept {
-  block_record& found = home.use == segment_use::shared ? candidate_at(home, address) : home.runs->records[0];
+  block_record& found =
+      home.use == segment_use::shared ? candidate_at(home, whole_step(address)) : home.runs->records[0];
   return found.address == address ? &found : nullptr;
 }
 

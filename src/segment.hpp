@@ -48,6 +48,16 @@ struct block_record {
   [[nodiscard]] bool pinned() const noexcept { return has(pinned_flag); }
   [[nodiscard]] bool profiled() const noexcept { return has(profiled_flag); }
 
+  /// home, by a thread that does not know yet whose block it is: a handle that was freed already may be anybody's.
+  [[nodiscard]] run& home_unguarded() noexcept { return *std::atomic_ref<run*>(home).load(std::memory_order_relaxed); }
+  /// Makes the record an idle block's, or nobody's; home_unguarded() may be called meanwhile.
+  void become(run& of, block_record* next, std::byte* at) noexcept {
+    std::atomic_ref<run*>(home).store(&of, std::memory_order_relaxed);
+    next_idle = next;
+    requested_bytes = 0;
+    address = at;
+  }
+
   void unmark(std::uint64_t flag) noexcept {
     requested_bytes &= ~(flag & ~slow_bit);
     if ((requested_bytes & all_flags) == slow_bit) requested_bytes &= ~slow_bit;
@@ -117,6 +127,7 @@ struct segment {
   std::uint64_t idle_stamp = 0;   ///< when it became idle: smaller is colder
   std::uint64_t class_bytes = 0;  ///< dedicated: the class it is filed under
   std::uint64_t unit_bytes = 0;
+  std::uint32_t made_for = 0;  ///< shared: the class that asked for it
   segment_use use = segment_use::shared;
   segment_state state = segment_state::used;
   list_links<segment> in_cache{};   ///< the cache's used or idle segments
@@ -197,11 +208,17 @@ void dissolve_run(run& dead, record_store& records) noexcept;
 /// (offset * reciprocal) >> this = offset / divisor.
 inline constexpr std::uint32_t reciprocal_bits = 40;
 
-/// The only record of a shared segment that can be that of a block which starts at `address`: whether it is, its own
-/// address says. Requires: home.contains(address).
-[[nodiscard]] inline block_record& candidate_at(const segment& home, const void* address) noexcept {
-  const run& of = *home.run_of[(home.offset_of(address) * home.per_unit) >> reciprocal_bits];
-  const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - reinterpret_cast<std::uint64_t>(of.base);
+/// Down to a multiple of 512: nothing starts anywhere else, and the reciprocals are right for such offsets only.
+[[nodiscard]] inline const void* whole_step(const void* address) noexcept {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): compared and subtracted, never followed; one instruction less this way
+  return reinterpret_cast<const void*>(reinterpret_cast<std::uint64_t>(address) & ~(class_step_min - 1));
+}
+
+/// The only record of a shared segment that can be that of a block which starts at `step`: whether it is, its own
+/// address says. Requires: home.contains(step), and `step` is a whole_step.
+[[nodiscard]] inline block_record& candidate_at(const segment& home, const void* step) noexcept {
+  const run& of = *home.run_of[(home.offset_of(step) * home.per_unit) >> reciprocal_bits];
+  const std::uint64_t offset = reinterpret_cast<std::uint64_t>(step) - reinterpret_cast<std::uint64_t>(of.base);
   // In the tail of a run this is the record behind the last; where there is no run it is no_record.
   return of.records[(offset * of.per_block) >> reciprocal_bits];
 }

@@ -34,7 +34,7 @@ segment* segment_source::blank(segment_use use) noexcept {
 
 void segment_source::discard(segment& dead) noexcept {
   segment*& spare = dead.use == segment_use::shared ? spare_shared_ : spare_single_;
-  if (dead.use != segment_use::shared) dead.runs->records[0] = {};
+  if (dead.use != segment_use::shared) dead.runs->records[0].become(no_run, nullptr, nullptr);
   dead.in_all = {nullptr, spare};
   spare = &dead;
 }
@@ -66,7 +66,7 @@ status segment_source::lend(segment& home, std::uint64_t bytes, stream on, bool 
   only.base = home.base;
   only.records = record;
   only.count = 1;
-  *record = {&only, nullptr, 0, home.base};
+  record->become(only, nullptr, home.base);
   return status::ok;
 }
 

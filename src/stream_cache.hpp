@@ -30,10 +30,13 @@ class stream_cache {
   [[nodiscard]] thread_record& owner() const noexcept { return *owner_; }
   [[nodiscard]] stream on() const noexcept { return on_; }
 
-  /// The run that would serve the class now, if it has an idle block. `class_index` may be no_class.
+  /// The bin's front is the run that would serve the class now, if it has an idle block. `class_index` may be no_class.
   [[nodiscard]] bin& at(std::uint32_t class_index) noexcept { return bins_[class_index]; }
   [[nodiscard]] run& front(std::uint32_t class_index) const noexcept { return *bins_[class_index].front; }
-  [[nodiscard]] bool ready(std::uint32_t class_index) const noexcept { return front(class_index).idle != nullptr; }
+  /// It has one, and would wake no segment.
+  [[nodiscard]] bool ready(std::uint32_t class_index) const noexcept {
+    return front(class_index).idle != nullptr && front(class_index).home->used_beyond_one >= 0;
+  }
 
   /// The front of a bin is full, and leaves it where another run is behind it. That one, if it is what advance()
   /// would choose; else null.
@@ -45,9 +48,8 @@ class stream_cache {
     full.listed = false;
     next->in_bin.previous = nullptr;
     at.front = next;
-    const bool last = next->in_bin.next == nullptr;  // nothing else to prefer
     const bool best = (next->used != 0 || next->count == 1) && next->home->used_beyond_one >= 0;
-    return next->idle != nullptr && (last || best) ? next : nullptr;
+    return next->idle != nullptr && best ? next : nullptr;
   }
 
   /// Unlinks the first idle block of a run. Its segment has one more in use then.

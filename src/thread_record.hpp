@@ -26,8 +26,8 @@ struct alignas(128) thread_record {
   std::uint64_t lease_bytes = 0;
   std::uint64_t stamp = 0;  ///< the last idle_stamp given; follows the pool's epoch
 
-  static constexpr std::uint32_t bucket_count = 32;
-  stream_cache* buckets[bucket_count] = {};  ///< chained by hash of the stream
+  static constexpr std::uint32_t bucket_count = 256;  // a chain of four at a thousand streams
+  stream_cache* buckets[bucket_count] = {};           ///< chained by hash of the stream
   list<stream_cache, &stream_cache::in_owner> caches;
   list_links<thread_record> in_pool{};
   bool in_use = false;  ///< a thread owns it

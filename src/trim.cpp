@@ -37,6 +37,7 @@ void pool::level_leases(const claimed&) noexcept {
 void pool::obey_cached_max(lock& guard) noexcept {
   beyond_lease_ = false;
   if (capturing()) {
+    const claimed all(*this);
     if (idle_bytes() > budget_.cached_max()) ++tally_.capture_deferred;
     put_off_.eviction = true;  // leases are levelled then, too
     return;
@@ -81,9 +82,10 @@ segment* pool::coldest_idle(const claimed& all, stream_cache*& holder, when_busy
 void pool::detach(segment& home, departures& out) noexcept {
   if (home.use == segment_use::shared) {
     ARCALLOC_ASSERT(home.cache == nullptr);
+    --segments_for_[home.made_for];
   } else {
     --single_blocks_;
-    home.runs->records[0].home = &no_run;
+    home.runs->records[0].become(no_run, nullptr, nullptr);
   }
   home.state = segment_state::leaving;
   table_.remove(home);

@@ -11,11 +11,13 @@
 build_needs=(
   "git c:git" "g++ c:g++" "cmake c:cmake" "ninja-build c:ninja"
   "libcli11-dev h:CLI/CLI.hpp" "nlohmann-json3-dev h:nlohmann/json.hpp" "libeigen3-dev h:eigen3/Eigen/Core"
+  "zlib1g-dev h:zlib.h"
 )
 test_needs=("libgtest-dev h:gtest/gtest.h" "pkg-config c:pkg-config" "python3 c:python3")
 full_needs=(
   "clang-14 c:clang++-14" "libclang-rt-14-dev r:fuzzer" "clang-tidy-14 c:clang-tidy-14" "clang-format-14 c:clang-format-14"
-  "shellcheck c:shellcheck" "mandoc c:mandoc"
+  "shellcheck c:shellcheck" "mandoc c:mandoc" "valgrind c:valgrind" "libbenchmark-dev h:benchmark/benchmark.h"
+  "libcub-dev h:cub/version.cuh"
 )
 
 # step N/M TEXT: announces a step.

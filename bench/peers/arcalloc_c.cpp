@@ -44,7 +44,7 @@ void drop_event(void*, uint64_t) {}
 
 class c_memory {
  public:
-  c_memory(fake_driver& driver, const bounds& set) {
+  c_memory(fake_driver& driver, std::uint64_t bound_bytes) {
     arcalloc_backend functions{};
     functions.size = sizeof functions;
     functions.granularity = fake_backend::granule_bytes;
@@ -60,7 +60,7 @@ class c_memory {
     functions.allocate_beside_capture = lend;
     arcalloc_options settings{};
     settings.size = sizeof settings;
-    settings.capacity_bytes = set.capacity_bytes;
+    settings.capacity_bytes = bound_bytes;
     if (arcalloc_device_create(&functions, &device_) != ARCALLOC_OK ||
         arcalloc_create(device_, &settings, &memory_) != ARCALLOC_OK) {
       throw std::runtime_error("no allocator");
@@ -84,7 +84,7 @@ class c_by_handle {
  public:
   using piece = arcalloc_block;
 
-  c_by_handle(fake_driver& driver, const bounds& set) : memory_(driver, set) {}
+  c_by_handle(fake_driver& driver, std::uint64_t bound_bytes) : memory_(driver, bound_bytes) {}
   bool allocate(std::size_t bytes, std::uint64_t on, piece& out) {
     return arcalloc_allocate(memory_.get(), bytes, on, &out) == ARCALLOC_OK;
   }
@@ -98,7 +98,7 @@ class c_by_pointer {
  public:
   using piece = void*;
 
-  c_by_pointer(fake_driver& driver, const bounds& set) : memory_(driver, set) {}
+  c_by_pointer(fake_driver& driver, std::uint64_t bound_bytes) : memory_(driver, bound_bytes) {}
   bool allocate(std::size_t bytes, std::uint64_t on, piece& out) {
     arcalloc_block made;
     const bool done = arcalloc_allocate(memory_.get(), bytes, on, &made) == ARCALLOC_OK;
@@ -113,12 +113,12 @@ class c_by_pointer {
 
 }  // namespace
 
-std::unique_ptr<subject> make_arcalloc_c_by_handle(fake_driver& driver, const bounds& set) {
-  return std::make_unique<driven<c_by_handle>>(driver, set);
+std::unique_ptr<subject> make_arcalloc_c_by_handle(fake_driver& driver, std::uint64_t bound_bytes) {
+  return std::make_unique<driven<c_by_handle>>(driver, bound_bytes);
 }
 
-std::unique_ptr<subject> make_arcalloc_c_by_pointer(fake_driver& driver, const bounds& set) {
-  return std::make_unique<driven<c_by_pointer>>(driver, set);
+std::unique_ptr<subject> make_arcalloc_c_by_pointer(fake_driver& driver, std::uint64_t bound_bytes) {
+  return std::make_unique<driven<c_by_pointer>>(driver, bound_bytes);
 }
 
 }  // namespace arcalloc::bench

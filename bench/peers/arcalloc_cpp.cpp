@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // arcalloc through its C++ interface: blocks freed by their handle, or by their address. As shipped, but for the
-// bounds.
+// bound.
 #include <arcalloc/allocator.hpp>
 #include <stdexcept>
 
@@ -13,9 +13,9 @@ namespace {
 
 class arcalloc_memory {
  public:
-  arcalloc_memory(fake_driver& driver, const bounds& set) : device_(driver) {
+  arcalloc_memory(fake_driver& driver, std::uint64_t bound_bytes) : device_(driver) {
     options settings;
-    settings.capacity_bytes = set.capacity_bytes;
+    settings.capacity_bytes = bound_bytes;
     if (allocator::create(device_, settings, memory_) != status::ok) throw std::runtime_error("no allocator");
   }
   ~arcalloc_memory() { allocator::destroy(memory_); }
@@ -33,7 +33,7 @@ class by_handle {
  public:
   using piece = block;
 
-  by_handle(fake_driver& driver, const bounds& set) : memory_(driver, set) {}
+  by_handle(fake_driver& driver, std::uint64_t bound_bytes) : memory_(driver, bound_bytes) {}
   bool allocate(std::size_t bytes, std::uint64_t on, piece& out) {
     return memory_.get().allocate(bytes, stream{on}, out) == status::ok;
   }
@@ -47,7 +47,7 @@ class by_pointer {
  public:
   using piece = void*;
 
-  by_pointer(fake_driver& driver, const bounds& set) : memory_(driver, set) {}
+  by_pointer(fake_driver& driver, std::uint64_t bound_bytes) : memory_(driver, bound_bytes) {}
   bool allocate(std::size_t bytes, std::uint64_t on, piece& out) {
     block made;
     const bool done = memory_.get().allocate(bytes, stream{on}, made) == status::ok;
@@ -62,12 +62,12 @@ class by_pointer {
 
 }  // namespace
 
-std::unique_ptr<subject> make_arcalloc_by_handle(fake_driver& driver, const bounds& set) {
-  return std::make_unique<driven<by_handle>>(driver, set);
+std::unique_ptr<subject> make_arcalloc_by_handle(fake_driver& driver, std::uint64_t bound_bytes) {
+  return std::make_unique<driven<by_handle>>(driver, bound_bytes);
 }
 
-std::unique_ptr<subject> make_arcalloc_by_pointer(fake_driver& driver, const bounds& set) {
-  return std::make_unique<driven<by_pointer>>(driver, set);
+std::unique_ptr<subject> make_arcalloc_by_pointer(fake_driver& driver, std::uint64_t bound_bytes) {
+  return std::make_unique<driven<by_pointer>>(driver, bound_bytes);
 }
 
 }  // namespace arcalloc::bench

@@ -48,8 +48,8 @@ class pmr_calls {
 
 }  // namespace
 
-std::unique_ptr<subject> make_malloc(fake_driver&, const bounds&) { return std::make_unique<driven<malloc_calls>>(); }
+std::unique_ptr<subject> make_malloc(fake_driver&, std::uint64_t) { return std::make_unique<driven<malloc_calls>>(); }
 
-std::unique_ptr<subject> make_pmr(fake_driver&, const bounds&) { return std::make_unique<driven<pmr_calls>>(); }
+std::unique_ptr<subject> make_pmr(fake_driver&, std::uint64_t) { return std::make_unique<driven<pmr_calls>>(); }
 
 }  // namespace arcalloc::bench

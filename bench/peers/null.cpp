@@ -19,6 +19,6 @@ struct null_calls {
 
 }  // namespace
 
-std::unique_ptr<subject> make_null(fake_driver&, const bounds&) { return std::make_unique<driven<null_calls>>(); }
+std::unique_ptr<subject> make_null(fake_driver&, std::uint64_t) { return std::make_unique<driven<null_calls>>(); }
 
 }  // namespace arcalloc::bench

@@ -108,7 +108,8 @@ class allocator {
   /// memory for bookkeeping is not to be had. Arms the derived bound.
   [[nodiscard]] static status create(backend& device, const options& settings, allocator*& out) noexcept;
 
-  /// Gives every segment back to the driver, live blocks included: they die with their allocator.
+  /// Gives every segment back to the driver, live blocks included: they and their handles die with their
+  /// allocator, and no allocator may be told of them afterwards.
   static void destroy(allocator* self) noexcept;
 
   allocator(const allocator&) = delete;
@@ -198,7 +199,7 @@ class allocator {
 
   /// Whether the profile's blocks, all out at once, would hit: ok; else `missing` (if any) receives what is short, and
   /// the answer is capture_miss, or capacity_exceeded where no prewarm within the bounds could help. Asks nothing of
-  /// the driver; idle memory counts as used just now afterwards. invalid_argument while a capture window is open.
+  /// the driver; idle memory counts as used just now afterwards. In a capture window it answers for that.
   [[nodiscard]] status verify(const profile& wanted, profile* missing = nullptr) const noexcept;
 
   /// Enters a phase; see enter_phase for what happens. Entering the current phase does nothing.

@@ -323,7 +323,7 @@ ARCALLOC_API arcalloc_status arcalloc_options_from_environment(arcalloc_options*
 /* Makes an allocator over a device. Null options: the defaults. */
 ARCALLOC_API arcalloc_status arcalloc_create(arcalloc_device* device, const arcalloc_options* options,
                                              arcalloc_allocator** out) ARCALLOC_NOEXCEPT;
-/* Gives every segment back to the driver; live blocks die with their allocator. */
+/* Gives every segment back to the driver; live blocks and their handles die with their allocator. */
 ARCALLOC_API void arcalloc_destroy(arcalloc_allocator* allocator) ARCALLOC_NOEXCEPT;
 /* Null for a null allocator. */
 ARCALLOC_API arcalloc_device* arcalloc_device_of(const arcalloc_allocator* allocator) ARCALLOC_NOEXCEPT;

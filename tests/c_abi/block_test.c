@@ -63,7 +63,7 @@ static void a_mistake_is_refused_and_counted(void) {
 static void half_a_block_is_an_unknown_pointer(void) {
   world at = open_world(NULL);
   const arcalloc_block piece = must_allocate(at.memory, 3000, 0);
-  const arcalloc_block halves[] = {{piece.address, NULL}, {NULL, piece.record}};
+  const arcalloc_block halves[] = {{piece.address, NULL}, {NULL, piece.record}, {NULL, (void*)16}};
   for (size_t i = 0; i < 2; ++i) {
     CHECK_EQ(ARCALLOC_UNKNOWN_POINTER, arcalloc_deallocate(at.memory, halves[i]));
     CHECK_EQ(ARCALLOC_UNKNOWN_POINTER, arcalloc_deallocate_on(at.memory, halves[i], 1));

@@ -68,8 +68,14 @@ static void misses_are_named(void) {
   CHECK_EQ(1, miss.count);
   CHECK_OK(arcalloc_abort_capture(at.memory, 1));
   CHECK_REFUSED(arcalloc_abort_capture(at.memory, 1));
-  how.policy = 9;
-  CHECK_REFUSED(arcalloc_begin_capture(at.memory, 1, &how));
+  const arcalloc_capture_policy unlisted[] = {9, 3, -1, 256, 257, -255, INT32_MIN};
+  for (size_t i = 0; i < sizeof unlisted / sizeof unlisted[0]; ++i) {
+    how.policy = unlisted[i];
+    CHECK_REFUSED(arcalloc_begin_capture(at.memory, 1, &how));
+    const arcalloc_options options = {.size = sizeof(arcalloc_options), .capture_miss = unlisted[i]};
+    arcalloc_allocator* none = NULL;
+    CHECK_REFUSED(arcalloc_create(at.device, &options, &none));
+  }
   how.policy = ARCALLOC_CAPTURE_GROW;
   how.size = 3;
   CHECK_REFUSED(arcalloc_begin_capture(at.memory, 1, &how));
@@ -120,6 +126,16 @@ static void profiles_are_recorded_written_and_used(void) {
   remove(path);
   CHECK_REFUSED(arcalloc_profile_read(missing, path, text, sizeof text));
   CHECK_TEXT("c_abi_profile.json: cannot be opened", text);
+  const arcalloc_profile_entry another = {3, UINT64_C(1) << 47, 2};
+  CHECK_OK(arcalloc_profile_add(seen, &another));
+  arcalloc_profile_entry both[3] = {{0, 0, 0}, {0, 0, 0}, {7, 7, 7}};
+  CHECK_OK(arcalloc_profile_entries(seen, both, 3, &count));
+  CHECK_EQ(2, count);
+  CHECK_EQ(3072, both[0].bytes);
+  CHECK_EQ(3, both[1].stream);
+  CHECK_EQ(UINT64_C(1) << 47, both[1].bytes);
+  CHECK_EQ(2, both[1].blocks);
+  CHECK_EQ(7, both[2].bytes);
   const arcalloc_profile_entry nothing = {1, 0, 1};
   CHECK_REFUSED(arcalloc_profile_add(seen, &nothing));
   const arcalloc_profile_entry too_large = {1, UINT64_MAX, 1};

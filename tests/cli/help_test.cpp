@@ -29,6 +29,8 @@ TEST(help, of_the_program_lists_the_commands) {
   expect_help({"help"}, "help.txt");
 }
 
+TEST(help, of_convert_lists_its_flags) { expect_help({"convert", "--help"}, "convert_help.txt"); }
+
 TEST(help, of_decode_lists_its_flags) {
   expect_help({"decode", "--help"}, "decode_help.txt");
   expect_help({"help", "decode"}, "decode_help.txt");
@@ -62,7 +64,7 @@ void expect_refused(const std::vector<std::string>& words, const std::string& na
 TEST(help, commands_that_there_are_not_are_refused) {
   expect_refused({}, "--help");
   expect_refused({""}, "--help");
-  for (const char* name : {"tune", "convert", "report", "Decode", "decod", "leg"}) expect_refused({name}, name);
+  for (const char* name : {"tune", "report", "Decode", "decod", "leg"}) expect_refused({name}, name);
   expect_refused({"help", "tune"}, "tune");
   expect_refused({"--verbose"}, "--verbose");
   expect_refused({"--version", "more"}, "--version");

@@ -148,7 +148,7 @@ std::string engine_model::judge_blocks(const allocator& subject) const {
     if (found.block_bytes != known.true_bytes) return of_block(number, " changed its size");
     const bool is_on = found.on == static_cast<std::uint64_t>(known.on);
     if (is_on && known.stream_ended) return of_block(number, " is on a stream that ended");
-    if (!is_on && !known.stream_ended && !known.in_group) return of_block(number, " changed its stream");
+    if (!is_on && !known.stream_ended && !known.in_window) return of_block(number, " changed its stream");
   }
   return {};
 }

@@ -21,7 +21,8 @@ struct engine_block {
   stream on = default_stream;
   bool live = false;
   bool stream_ended = false;
-  /// Handed out in a window: what graphs keep may serve it, though it is larger; in a group, also of another stream.
+  /// Handed out in a window: what graphs keep may serve it, though it is larger, and though a group once moved it here
+  /// from another stream.
   bool in_window = false;
   bool in_group = false;
 };

@@ -77,7 +77,10 @@ void player::carry_out(const operation& next) {
     case act::set_cached_max: {
       const cached_bound bound{static_cast<bound_mode>(next.how), next.bytes, false};
       model_.set_cached_max(bound);
-      return expect_ok("set_cached_bytes_max", memory_->set_cached_bytes_max(bound));
+      const audit_result before = audit(*memory_);
+      expect_ok("set_cached_bytes_max", memory_->set_cached_bytes_max(bound));
+      if (bound.mode == bound_mode::explicit_bytes) judge_giving_back(before, bound.bytes);
+      return;
     }
     case act::set_capacity:
       return set_capacity(next.bytes);
@@ -222,8 +225,17 @@ void player::wait(const operation& next) {
   captures_.join(later, earlier);
 }
 
+/// Down to the target, and no further than one segment: without the last that went it would have been above.
+void player::judge_giving_back(const audit_result& before, std::uint64_t target) {
+  if (captures_.any_open()) return;
+  const std::uint64_t least = std::min(before.cached_bytes, target);
+  claim(audit(*memory_).cached_bytes + before.largest_segment_bytes >= least, "more was given back than was wanted");
+}
+
 void player::trim(std::uint64_t target) {
+  const audit_result before = audit(*memory_);
   expect_ok("trim", memory_->trim(target));
+  judge_giving_back(before, target);
   if (captures_.any_open()) {
     put_off_.trim_target = std::min(put_off_.trim_target, target);
     return;
@@ -320,7 +332,7 @@ void player::end_faults() {
 
 void player::finish() {
   if (plan_.ends_with_blocks) {
-    finish_streams();
+    // What is busy stays so: the allocator waits for it before the device has its memory back.
     while (captures_.any_open()) {
       const stream on = captures_.close(captures_.windows().front().began_on).began_on;
       device_.abort_capture(on);

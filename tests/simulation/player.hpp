@@ -74,6 +74,7 @@ class player {
   [[nodiscard]] std::optional<status> misuse_capture(const operation& next);
   void wait(const operation& next);
   void trim(std::uint64_t target);
+  void judge_giving_back(const audit_result& before, std::uint64_t target);
   void drain();
   void set_capacity(std::uint64_t bytes);
   void set_enabled(bool enabled);

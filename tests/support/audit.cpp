@@ -79,6 +79,7 @@ struct auditor {
   void walk(const segment& home) {
     ++found.segments;
     found.reserved_bytes += home.bytes;
+    found.largest_segment_bytes = std::max(found.largest_segment_bytes, home.bytes);
     if (home.state == segment_state::leaving) {
       found.pending_bytes += home.bytes;  // on its way to the driver, unless walk_stuck finds it
       return;
@@ -155,6 +156,8 @@ struct auditor {
     return {piece->requested(), piece->home->block_bytes, static_cast<std::uint64_t>(home->on)};
   }
 
+  [[nodiscard]] std::uint64_t bookkeeping_bytes() const { return subject.memory_.mapped_bytes(); }
+
   void walk_records() {
     std::uint64_t leased = subject.common_.lease_bytes;
     for (const thread_record* at = subject.records_.front(); at != nullptr; at = pool::records_list::next(at)) {
@@ -183,6 +186,10 @@ audit_result audit(const allocator& subject) {
 
 block_reading read_block(const allocator& subject, const void* address) {
   return detail::auditor{detail::auditor::pool_of(subject)}.read_block(address);
+}
+
+std::uint64_t bookkeeping_bytes(const allocator& subject) {
+  return detail::auditor{detail::auditor::pool_of(subject)}.bookkeeping_bytes();
 }
 
 std::vector<std::string> check_invariants(const allocator& subject) {

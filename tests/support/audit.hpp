@@ -31,6 +31,7 @@ struct audit_result {
   std::uint64_t blocks_pending = 0;
   std::uint64_t blocks_idle = 0;
   std::uint64_t segments = 0;
+  std::uint64_t largest_segment_bytes = 0;
   bool capturing = false;               ///< a window is open: the cached max binds again when it closes
   std::uint64_t slack_bound_bytes = 0;  ///< sum over live blocks of max(2 MiB, 8 b) - b, see docs/statistics.md
 };
@@ -49,6 +50,9 @@ struct block_reading {
   std::uint64_t on = 0;  ///< the stream of its segment
 };
 [[nodiscard]] block_reading read_block(const allocator& subject, const void* address);
+
+/// Host memory mapped for bookkeeping, the block table's aside.
+[[nodiscard]] std::uint64_t bookkeeping_bytes(const allocator& subject);
 
 /// audit(), and I1, I2 and I3 of the counters against it. Every disagreement is a line. For a capacity that
 /// was never lowered: the peak of reserved is held against it.

@@ -9,6 +9,7 @@
 namespace arcalloc {
 namespace {
 
+using testing::capped;
 using testing::gib;
 using testing::kib;
 using testing::mib;
@@ -271,6 +272,84 @@ TEST(destroy, does_not_abort_when_the_driver_is_unloading) {
   device.fail_free = {1, true, status::shutting_down};
   allocator::destroy(raw);
   EXPECT_EQ(device.free_calls, 1U);
+}
+
+TEST(allocate, leaves_no_block_where_it_hands_out_none) {
+  small_world at(capped(0), 64 * mib);
+  const block live = at.get(1000);
+  for (const std::uint64_t bytes : {std::uint64_t{0}, 100 * mib, request_bytes_max + 1}) {
+    block out = live;
+    EXPECT_EQ(at.memory->allocate(bytes, default_stream, out) == status::ok, bytes == 0);
+    EXPECT_EQ(out.data(), nullptr);
+    EXPECT_EQ(at.memory->deallocate(out), status::ok) << "nothing is freed";
+  }
+  EXPECT_EQ(at.now().blocks_live, 1U);
+  at.put(live);
+  at.check();
+}
+
+TEST(allocate, takes_what_is_ready_before_it_takes_apart_what_is_ready_for_others) {
+  small_world at;
+  const block live = at.get(512);
+  const block large = at.get(mib);
+  const block rest = at.get(983040);  // 30 units of 32 KiB: one is left
+  EXPECT_EQ(at.now().segments_reserved, 1U);
+  const block other = at.get(70 * kib);
+  EXPECT_EQ(at.now().segments_reserved, 2U);
+  at.put(large);
+  at.put(rest);
+  at.put(other);
+  EXPECT_EQ(at.get(70 * kib).data(), other.data());
+  EXPECT_EQ(at.get(mib).data(), large.data());
+  EXPECT_EQ(at.get(983040).data(), rest.data());
+  EXPECT_EQ(at.now().driver_allocs, 2U);
+  at.put(live);
+  at.check();
+}
+
+TEST(allocator, refuses_an_address_inside_a_block_of_any_size) {
+  small_world at;
+  for (std::uint64_t bytes = kib; bytes <= 16 * mib; bytes += bytes / 8) {
+    const block piece = at.get(bytes);
+    auto* const begin = static_cast<std::byte*>(piece.data());
+    segment_extent extent;
+    ASSERT_EQ(at.memory->locate(begin, extent), status::ok);
+    auto* const end = static_cast<std::byte*>(extent.base) + extent.bytes;
+    for (std::byte* const inside : {begin + 1, begin + 511, begin + bytes - 1, end - 1, end - 2, end - 512}) {
+      EXPECT_EQ(at.memory->deallocate(inside), status::unknown_pointer) << bytes;
+      EXPECT_EQ(at.memory->note_use(inside, stream{9}), status::unknown_pointer) << bytes;
+    }
+    at.put(piece);
+  }
+  at.check();
+}
+
+TEST(allocator, fills_a_partly_used_segment_before_it_wakes_an_idle_one) {
+  small_world at;
+  const auto segment_of = [&at](const block& piece) {
+    segment_extent where;
+    EXPECT_EQ(at.memory->locate(piece.data(), where), status::ok);
+    return where.base;
+  };
+  // A run of two, and the rest of its segment filled, so that the next run of the class is in a second segment.
+  const block first = at.get(16 * kib);
+  block other = at.get(16 * kib);
+  std::vector<block> filler;
+  for (int i = 0; i < 7; ++i) filler.push_back(at.get(256 * kib));
+  for (int i = 0; i < 7; ++i) filler.push_back(at.get(32 * kib));
+  filler.push_back(at.get(16 * kib));
+  ASSERT_NE(segment_of(filler.back()), segment_of(first));
+  for (const block& piece : filler) at.put(piece);
+  ASSERT_EQ(at.now().cached_bytes, 2 * mib) << "the second is idle";
+  // Room in the first, and its full run before the other one.
+  const block large = at.get(mib);
+  ASSERT_EQ(segment_of(large), segment_of(first));
+  at.put(other);
+  other = at.get(16 * kib);
+  const block next = at.get(16 * kib);
+  EXPECT_EQ(segment_of(next), segment_of(first));
+  EXPECT_EQ(at.now().cached_bytes, 2 * mib);
+  at.check();
 }
 
 }  // namespace

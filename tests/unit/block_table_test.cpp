@@ -26,6 +26,35 @@ TEST(block_table, an_empty_table_knows_nothing) {
   EXPECT_EQ(table.find(at(4096)), nullptr);
 }
 
+TEST(block_table, looks_first_where_a_unit_s_own_slot_is) {
+  block_table table;
+  EXPECT_EQ(&table.first_for(at(4096)), &no_segment);
+  EXPECT_EQ(&table.first_for(nullptr), &no_segment);
+  std::deque<segment> all;
+  const std::uint64_t base = std::uint64_t{1} << 40;
+  for (std::uint64_t i = 0; i < 1000; ++i) add(table, all, base + i * 2 * mebibyte, 2 * mebibyte, segment_use::shared);
+  for (const segment& one : all) {
+    EXPECT_EQ(&table.first_for(one.base), &one) << "neighbours have slots of their own";
+    EXPECT_EQ(&table.first_for(one.base + one.bytes - 1), &one);
+  }
+  // Whatever it says of an address that is in no segment, the caller sees that it is not there.
+  EXPECT_FALSE(table.first_for(at(base - 1)).contains(at(base - 1)));
+}
+
+TEST(block_table, finds_what_its_first_look_does_not) {
+  block_table table;
+  std::deque<segment> all;
+  const std::uint64_t base = std::uint64_t{1} << 40;
+  // So many terabytes apart that their units fall on one slot of any table of this size.
+  for (std::uint64_t i = 0; i < 5; ++i) add(table, all, base * (i + 1), 2 * mebibyte, segment_use::shared);
+  std::uint64_t at_first_look = 0;
+  for (const segment& one : all) {
+    EXPECT_EQ(table.find(one.base), &one);
+    at_first_look += &table.first_for(one.base) == &one ? 1U : 0U;
+  }
+  EXPECT_EQ(at_first_look, 1U);
+}
+
 TEST(block_table, tells_two_segments_in_one_unit_apart) {
   block_table table;
   std::deque<segment> all;
@@ -73,6 +102,27 @@ TEST(block_table, follows_thousands_of_segments_that_come_and_go) {
     }
   }
   for (segment* home : live) ASSERT_EQ(table.find(home->base), home);
+}
+
+TEST(block_table, can_let_go_of_the_tables_it_outgrew) {
+  block_table table;
+  EXPECT_FALSE(table.has_outgrown());
+  std::deque<segment> all;
+  std::uint64_t dropped = 0;
+  // A driver that never lends an address twice: every entry is new, and the last hundred are live.
+  for (std::uint64_t i = 1; i <= 20000; ++i) {
+    add(table, all, i * 2 * mebibyte, 2 * mebibyte, segment_use::shared);
+    if (all.size() > 100) {
+      table.remove(all.front());
+      all.pop_front();
+    }
+    if (!table.has_outgrown()) continue;
+    table.drop_outgrown();
+    ++dropped;
+    EXPECT_FALSE(table.has_outgrown());
+    for (const segment& one : all) ASSERT_EQ(table.find(one.base), &one);
+  }
+  EXPECT_GT(dropped, 10U);
 }
 
 }  // namespace

@@ -151,6 +151,35 @@ TEST(capacity, lowered_below_what_is_live_is_refused_and_above_it_obeyed) {
   at.check();
 }
 
+TEST(capacity, may_be_lowered_to_what_is_live_to_the_byte) {
+  small_world at;
+  const block kept = at.get(104 * mib);
+  at.put(at.get(208 * mib));
+  EXPECT_EQ(at.memory->set_capacity_bytes(104 * mib - 1), status::capacity_exceeded);
+  EXPECT_EQ(at.now().cached_bytes, 208 * mib) << "refused, and nothing has changed";
+  EXPECT_EQ(at.memory->set_capacity_bytes(104 * mib), status::ok);
+  EXPECT_EQ(at.now().reserved_bytes, 104 * mib);
+  at.put(kept);
+  at.memory->reset_peaks();
+  at.check();
+}
+
+TEST(capacity, that_the_driver_would_not_free_for_stays_as_it_was) {
+  small_world at;
+  at.put(at.get(104 * mib));
+  at.device.fail_free = {1, true, status::shutting_down};
+  EXPECT_EQ(at.memory->set_capacity_bytes(50 * mib), status::shutting_down);
+  EXPECT_EQ(at.now().capacity_bytes, ARCALLOC_NO_BOUND);
+  EXPECT_EQ(at.now().stuck_bytes, 104 * mib);
+  at.check();
+  at.device.fail_free = {};
+  EXPECT_EQ(at.memory->set_capacity_bytes(50 * mib), status::capacity_exceeded) << "it is stuck until the next trim";
+  EXPECT_EQ(at.memory->trim(UINT64_MAX), status::ok);
+  EXPECT_EQ(at.memory->set_capacity_bytes(50 * mib), status::ok);
+  at.memory->reset_peaks();
+  at.check();
+}
+
 TEST(derived_cap, is_armed_at_creation_and_when_decode_begins) {
   small_world at(options{}, 262 * mib);
   EXPECT_EQ(at.now().cached_bytes_max * 4, 393 * mib);

@@ -377,6 +377,25 @@ TEST(capture, opens_when_other_threads_are_out_of_the_driver) {
   at.check();
 }
 
+TEST(capture, in_which_nothing_was_put_off_asks_the_driver_nothing_when_it_ends) {
+  small_world at;
+  at.put(at.get(30 * mib, s2));
+  const std::uint64_t queries = at.device.queries;
+  for (int turn = 0; turn < 3; ++turn) {
+    graph_id made = graph_id::none;
+    EXPECT_EQ(at.memory->begin_capture(s1), status::ok);
+    if (turn == 2) {
+      EXPECT_EQ(at.memory->begin_phase(phase::decode), status::ok);
+    }
+    EXPECT_EQ(at.device.queries, queries);
+    EXPECT_EQ(turn == 0 ? at.memory->abort_capture(s1) : at.memory->end_capture(s1, made), status::ok);
+    EXPECT_EQ(at.device.queries, queries + (turn == 2 ? 1 : 0)) << "the bound is armed when decode begins";
+  }
+  EXPECT_EQ(at.now().driver_frees, 0U);
+  EXPECT_EQ(at.now().cached_bytes, 30 * mib);
+  at.check();
+}
+
 TEST(capture, on_a_synchronous_device_pins_just_the_same) {
   small_world at;
   EXPECT_EQ(at.memory->begin_capture(s1), status::ok);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <thread>
+#include <vector>
 
 #include "simulated_engine.hpp"
 #include "small_world.hpp"
@@ -71,6 +72,79 @@ TEST(end_stream, leaves_the_rest_of_a_partly_used_segment_to_others_too) {
   at.check();
 }
 
+TEST(end_stream, leaves_whichever_of_its_segments_has_room) {
+  simulated_engine at;
+  std::vector<block> kept;
+  for (int i = 0; i < 65; ++i) kept.push_back(at.get(32768, s1));  // one segment full, another with one block
+  EXPECT_EQ(at.now().driver_allocs, 2U);
+  EXPECT_EQ(at.memory->end_stream(s1), status::ok);
+  for (int i = 0; i < 63; ++i) kept.push_back(at.get(32768, s2));
+  EXPECT_EQ(at.now().driver_allocs, 2U);
+  EXPECT_EQ(at.now().cross_stream_hits, 1U);
+  for (const block& piece : kept) at.put(piece);
+  at.check();
+}
+
+TEST(end_stream, ends_the_uses_there_and_no_others) {
+  simulated_engine at;
+  const block used_there = at.get(3000, s1);
+  const block used_elsewhere = at.get(3000, s1);
+  at.use(used_there, 3000, s2);
+  at.use(used_elsewhere, 3000, s3);
+  EXPECT_EQ(at.memory->end_stream(s2), status::ok);
+  EXPECT_EQ(at.now().driver_events, 1U);
+  at.put(at.get(393216, s3));  // nothing of the ended stream is idle, but it is seen to have finished
+  at.device.busy(s2);          // another stream of the number, whose work has nothing to do with the block
+  at.device.busy(s3);
+  at.put(used_there);
+  at.put(used_elsewhere);
+  EXPECT_EQ(at.now().driver_events, 2U) << "one on s3; what ended has its event already";
+  EXPECT_EQ(at.memory->trim(UINT64_MAX), status::ok);
+  EXPECT_EQ(at.now().pending_bytes, 3072U);
+  EXPECT_EQ(at.get(3000, s1).data(), used_there.data());
+  EXPECT_NE(at.get(3000, s1).data(), used_elsewhere.data());
+  at.device.finish(s3);
+  at.device.finish(s2);
+  at.check();
+}
+
+TEST(end_stream, of_one_that_only_used_others_blocks_is_followed_by_one_event) {
+  simulated_engine at;
+  const block piece = at.get(3000, s1);
+  at.use(piece, 3000, s2);
+  at.device.busy(s2);
+  at.put(piece);
+  EXPECT_EQ(at.memory->end_stream(s2), status::ok);
+  EXPECT_EQ(at.memory->end_stream(s2), status::ok) << "nothing is known of it any more";
+  EXPECT_EQ(at.now().driver_events, 2U) << "of the free, and of the end";
+  at.device.finish(s2);
+  EXPECT_EQ(at.memory->drain(), status::ok);
+  EXPECT_EQ(at.now().reserved_bytes, 0U);
+  at.check();
+}
+
+TEST(end_stream, of_several_with_unfinished_work_keeps_them_apart) {
+  simulated_engine at;
+  const void* left[4] = {};
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    const block piece = at.get(20 * mib, stream{10 + i});
+    left[i] = piece.data();
+    at.device.busy(stream{10 + i});
+    at.put(piece);
+    EXPECT_EQ(at.memory->end_stream(stream{10 + i}), status::ok);
+  }
+  EXPECT_EQ(at.now().driver_allocs, 4U);
+  for (const std::uint64_t i : {2U, 0U, 3U, 1U}) {
+    at.device.finish(stream{10 + i});
+    EXPECT_EQ(at.get(20 * mib, s1).data(), left[i]) << "this one has finished, and no other";
+    const block used = at.get(3000, stream{20 + i});
+    at.put(used);
+    EXPECT_EQ(at.memory->end_stream(stream{20 + i}), status::ok);
+  }
+  EXPECT_EQ(at.now().cross_stream_hits + at.now().driver_allocs, 4U + 4U + 4U);
+  at.check();
+}
+
 TEST(end_stream, keeps_blocks_used_there_pending_until_that_use_has_passed) {
   simulated_engine at;
   const block freed_before = at.get(3000, s1);
@@ -128,6 +202,24 @@ TEST(end_stream, of_a_stream_that_has_nothing_costs_nothing) {
   EXPECT_EQ(host.memory->end_stream(s1), status::ok);
   EXPECT_EQ(host.get(3000, s2).data(), piece.data());
   host.check();
+}
+
+TEST(end_stream, knows_every_number_below_2_to_the_63_for_the_engines) {
+  for (const std::uint64_t number : {UINT64_MAX >> 1, UINT64_MAX >> 2, (UINT64_MAX >> 2) + 1, std::uint64_t{3} << 61}) {
+    simulated_engine at;
+    const stream on{number};
+    const block piece = at.get(20 * mib, on);
+    at.device.busy(on);
+    at.put(piece);
+    EXPECT_NE(at.get(20 * mib, s2).data(), piece.data()) << number;
+    EXPECT_EQ(at.memory->end_stream(on), status::ok) << number;
+    EXPECT_NE(at.get(20 * mib, on).data(), piece.data()) << number;
+    at.device.finish(on);
+    EXPECT_EQ(at.get(20 * mib, s2).data(), piece.data()) << number;
+    at.check();
+  }
+  simulated_engine at;
+  EXPECT_EQ(at.memory->end_stream(stream{UINT64_MAX - 1}), status::invalid_argument) << "the library's own";
 }
 
 TEST(end_stream, a_thousand_times_needs_no_more_room_than_once) {

@@ -139,5 +139,14 @@ TEST(peaks, of_the_thread_that_is_left_do_not_reach_back_to_when_there_were_two)
   at.check();
 }
 
+TEST(peaks, count_once_what_an_exiting_thread_leaves_of_its_own_stream) {
+  small_world at(testing::capped(2 * mib));
+  std::thread([&] { at.put(at.get(512, per_thread_stream)); }).join();
+  const counters after = at.now();
+  EXPECT_EQ(after.cached_bytes, 2 * mib);
+  EXPECT_EQ(after.cached_bytes_peak, 2 * mib);
+  at.check();
+}
+
 }  // namespace
 }  // namespace arcalloc

@@ -240,10 +240,24 @@ TEST(profile_file, named_in_the_options_prewarms_the_allocator) {
   simulated_engine at(settings);
   EXPECT_EQ(at.now().cached_bytes, 40 * mib);
   at.check();
+  std::string said;
+  settings.sink = {[](void* to, const char* line) noexcept { static_cast<std::string*>(to)->append(line); }, &said};
+  const simulated_engine fitting(settings);
+  EXPECT_EQ(said, "");
+  settings.cached_bytes_max = {bound_mode::explicit_bytes, 30 * mib};
+  const simulated_engine tight(settings);
+  EXPECT_EQ(tight.now().cached_bytes, 20 * mib) << "one that does not fit is no reason to have no allocator";
+  EXPECT_EQ(said, std::string("arcalloc: profile ")
+                      .append(file.path)
+                      .append(": capacity_exceeded: 1 blocks of 20971520 bytes on stream 1 are short"));
   settings.profile_path = "/no/such/profile";
   allocator* none = nullptr;
+  said.clear();
   EXPECT_EQ(allocator::create(at.device, settings, none), status::invalid_argument);
   EXPECT_EQ(none, nullptr);
+  EXPECT_EQ(said, "/no/such/profile: cannot be opened");
+  settings.sink = {};
+  EXPECT_EQ(allocator::create(at.device, settings, none), status::invalid_argument);
 }
 
 }  // namespace

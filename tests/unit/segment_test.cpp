@@ -95,6 +95,26 @@ TEST(segment, a_run_below_an_eighth_stays_out_of_larger_segments) {
   EXPECT_TRUE(may_enter(smallest.home, 512));
 }
 
+TEST(segment, finds_no_block_at_an_address_inside_one_whatever_its_size) {
+  const size_classes classes(geometry::classes_8);
+  for (std::uint32_t index = 0; index < classes.shared_count(); ++index) {
+    const std::uint64_t block_bytes = classes.bytes_of(index);
+    for (std::uint64_t blocks = 1; blocks <= run_share_max; ++blocks) {
+      const std::uint64_t bytes = round_up(std::max(run_bytes(block_bytes), blocks * block_bytes), segment_bytes_min);
+      if (bytes > 32 * mebibyte) break;
+      shared_segment at(bytes);
+      if (!may_enter(at.home, block_bytes)) break;
+      while (carve_run(at.home, kind_of(index, block_bytes), at.records) != nullptr) continue;
+      // The last bytes of each unit are where a reciprocal could be one off.
+      for (std::uint32_t unit = 1; unit <= segment_units; ++unit) {
+        const std::byte* const end = at.home.base + unit * at.home.unit_bytes;
+        for (const int back : {1, 2, 511})
+          ASSERT_EQ(record_at(at.home, end - back), nullptr) << block_bytes << ' ' << unit;
+      }
+    }
+  }
+}
+
 TEST(segment, dissolving_gives_the_units_back_and_makes_records_stale) {
   shared_segment at(segment_bytes_min);
   run* const first = carve_run(at.home, kind_of(0, 512), at.records);

@@ -132,6 +132,19 @@ TEST(settings, zero_is_unbounded_without_retry_and_says_so) {
   EXPECT_NE(std::string(result.warnings[0].text).find("UNBOUNDED"), std::string::npos);
 }
 
+TEST(settings, reports_go_to_stderr_where_they_are_wanted_and_have_no_sink) {
+  EXPECT_EQ(accepted("ARC_ALLOC_CACHE_STATS", "0").sink.write, nullptr);
+  EXPECT_EQ(accepted("ARC_ALLOC_CACHE_STATS", "1").sink.write, stderr_sink().write);
+  environment at{{{"ARC_ALLOC_CACHE_STATS", "1"}}, {}, {}};
+  options out;
+  int context = 0;
+  out.sink = {[](void*, const char*) noexcept {}, &context};
+  EXPECT_EQ(at.read(out).outcome, status::ok);
+  EXPECT_EQ(out.stats_every_steps, 1U);
+  EXPECT_EQ(out.sink.context, &context);
+  EXPECT_NE(out.sink.write, stderr_sink().write);
+}
+
 TEST(settings, two_names_of_the_switch_that_differ_are_both_refused) {
   environment at{{{"ARC_ALLOC_CACHE", "1"}, {"ARC_CANDLE_ALLOC_CACHE", "0"}}, {}, {}};
   options out;

@@ -52,6 +52,25 @@ TEST(size_class, index_and_bytes_are_inverse_and_ordered) {
   }
 }
 
+TEST(size_class, the_tables_of_the_hit_path_agree_with_the_formula) {
+  for (const geometry shape : with_classes) {
+    const size_classes classes(shape);
+    for (std::uint64_t edge = class_step_min; edge <= classes.shared_max(); edge += class_step_min) {
+      for (const std::uint64_t bytes : {edge - class_step_min + 1, edge - 1, edge}) {
+        ASSERT_EQ(classes.look_up(bytes), classes.index_of(bytes)) << bytes;
+      }
+    }
+    for (const std::uint64_t none : {std::uint64_t{0}, classes.shared_max() + 1, UINT64_MAX - 511, UINT64_MAX}) {
+      EXPECT_EQ(classes.look_up(none), no_class) << none;
+    }
+  }
+  const size_classes exact(geometry::exact);
+  for (const std::uint64_t bytes :
+       {std::uint64_t{0}, std::uint64_t{1}, 256 * kibibyte, 256 * kibibyte + 1, 16 * mebibyte}) {
+    EXPECT_EQ(exact.look_up(bytes), no_class) << bytes;
+  }
+}
+
 TEST(size_class, rounding_stays_below_one_part_in_the_classes_per_doubling) {
   const size_classes classes(geometry::classes_8);
   for (std::uint64_t bytes = 4097; bytes < (std::uint64_t{1} << 45); bytes += bytes / 37 + 1) {

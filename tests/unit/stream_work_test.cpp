@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <arcalloc/sim_backend.hpp>
 
+#include <string>
+
 namespace arcalloc::detail {
 namespace {
 
@@ -86,6 +88,91 @@ TEST(stream_work, drops_every_event_answered_or_not) {
   }
   device.convict_leaks();
   for (const std::string& conviction : device.convictions()) ADD_FAILURE() << conviction;
+}
+
+TEST(stream_work, of_an_ended_stream_keeps_its_event_while_anybody_waits_for_it) {
+  sim_backend device;
+  {
+    arena memory;
+    stream_works works(device, memory);
+    const stream former = former_stream(1);
+    device.busy(s1);
+    EXPECT_EQ(works.end(s1, former), status::ok);
+    EXPECT_FALSE(works.finished(former, 0, 0));
+    EXPECT_FALSE(works.is_spare(former));
+    const event point = works.hold_point(former);
+    EXPECT_NE(point, event::none);
+    EXPECT_EQ(works.hold_point(former), point);
+    device.finish(s1);
+    EXPECT_FALSE(works.finished(former, 0, 0)) << "the event belongs to those who wait for it";
+    works.let_go(former, true);
+    bool passed = false;
+    EXPECT_EQ(device.query_event(point, passed), status::ok) << "still there for the other one";
+    works.let_go(former, false);
+    EXPECT_TRUE(works.finished(former, 0, 0)) << "one of them knows";
+    EXPECT_EQ(works.hold_point(former), event::none);
+    works.make_spare(former);
+    EXPECT_TRUE(works.is_spare(former));
+    device.busy(s2);
+    EXPECT_EQ(works.end(s2, former), status::ok);
+    EXPECT_FALSE(works.is_spare(former));
+    EXPECT_FALSE(works.finished(former, 0, 0)) << "another stream's work now";
+    EXPECT_EQ(works.hold_point(former) == event::none, false);
+    works.let_go(former, false);
+    EXPECT_FALSE(works.finished(former, 0, 0)) << "who waited in vain knows nothing";
+    EXPECT_TRUE(works.finished(former_stream(0), 0, 0));
+  }
+  device.convict_leaks();
+  for (const std::string& conviction : device.convictions()) ADD_FAILURE() << conviction;
+}
+
+TEST(stream_work, ends_with_its_unanswered_events_or_not_at_all) {
+  sim_backend device;
+  {
+    arena memory;
+    stream_works works(device, memory);
+    const stream former = former_stream(1);
+    device.busy(s1);
+    for (std::uint64_t stamp = 1; stamp <= 4; ++stamp) EXPECT_FALSE(works.finished(s1, stamp, stamp));
+    device.plan_fault(sim_call::record_event, 1, false, status::shutting_down);
+    EXPECT_EQ(works.end(s1, former), status::shutting_down);
+    EXPECT_EQ(works.events_recorded(), 4U);
+    EXPECT_EQ(works.hold_point(former), event::none) << "nothing has changed";
+    EXPECT_EQ(works.end(s1, former), status::ok);
+    EXPECT_EQ(works.events_recorded(), 5U);
+    device.finish(s1);
+    EXPECT_TRUE(works.finished(former, 0, 0));
+  }
+  device.convict_leaks();
+  for (const std::string& conviction : device.convictions()) ADD_FAILURE() << conviction;
+}
+
+TEST(stream_work, is_not_asked_for_while_a_window_is_open) {
+  asked_streams at;
+  EXPECT_TRUE(at.works.finished(s1, 5, 9));
+  at.works.set_frozen(true);
+  EXPECT_TRUE(at.works.finished(s1, 9, 12)) << "known already";
+  EXPECT_FALSE(at.works.finished(s1, 10, 12));
+  EXPECT_FALSE(at.works.finished(s2, 1, 12));
+  EXPECT_EQ(at.works.events_recorded(), 1U);
+  at.works.set_frozen(false);
+  EXPECT_TRUE(at.works.finished(s2, 1, 12));
+}
+
+TEST(stream_work, knows_which_streams_are_captured) {
+  asked_streams at;
+  EXPECT_FALSE(at.works.is_captured(s1));
+  for (int turn = 0; turn < 2; ++turn) {
+    EXPECT_TRUE(at.works.set_captured(s1, true));
+    EXPECT_TRUE(at.works.set_captured(s1, true)) << "a second time changes nothing";
+    EXPECT_TRUE(at.works.set_captured(s2, true));
+    EXPECT_TRUE(at.works.is_captured(s1));
+    EXPECT_TRUE(at.works.set_captured(s1, false));
+    EXPECT_FALSE(at.works.is_captured(s1));
+    EXPECT_TRUE(at.works.is_captured(s2));
+    EXPECT_TRUE(at.works.set_captured(s2, false));
+    EXPECT_FALSE(at.works.is_captured(s2));
+  }
 }
 
 }  // namespace

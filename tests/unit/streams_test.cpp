@@ -72,6 +72,61 @@ TEST(free_on_another_stream, implies_a_use_there) {
   at.check();
 }
 
+TEST(pending, waits_for_each_of_several_uses_whichever_finishes_first) {
+  constexpr stream s4{4};
+  for (const auto& order : {std::vector<stream>{s2, s3, s4}, std::vector<stream>{s4, s3, s2}, {s3, s4, s2}}) {
+    simulated_engine at;
+    const block piece = at.get(20 * mib, s1);
+    for (const stream on : {s2, s3, s4}) {
+      at.use(piece, 20 * mib, on);
+      at.use(piece, 20 * mib, on);
+      at.device.busy(on);
+    }
+    at.put(piece);
+    EXPECT_EQ(at.now().driver_events, 3U) << "one for each stream";
+    for (const stream on : order) {
+      EXPECT_EQ(at.memory->trim(UINT64_MAX), status::ok);
+      EXPECT_EQ(at.now().pending_bytes, 20 * mib);
+      EXPECT_NE(at.get(20 * mib, s1).data(), piece.data());
+      at.device.finish(on);
+    }
+    EXPECT_EQ(at.memory->trim(UINT64_MAX), status::ok);
+    EXPECT_EQ(at.now().pending_bytes, 0U);
+    EXPECT_EQ(at.get(20 * mib, s1).data(), piece.data());
+    at.check();
+  }
+}
+
+TEST(pending, is_not_what_a_free_was_refused_for) {
+  simulated_engine at;
+  const block piece = at.get(20 * mib, s1);
+  at.use(piece, 20 * mib, s2);
+  at.use(piece, 20 * mib, s3);
+  at.device.busy(s2);
+  for (const std::uint64_t nth : {1U, 2U}) {
+    at.device.plan_fault(sim_call::record_event, nth, false, status::backend_failed);
+    EXPECT_EQ(at.memory->deallocate(piece), status::backend_failed);
+    EXPECT_EQ(at.now().pending_bytes, 0U);
+    EXPECT_EQ(at.now().frees, 0U);
+    EXPECT_EQ(at.now().allocated_bytes, 20 * mib);
+  }
+  at.device.finish(s2);
+  at.device.busy(s3);
+  at.put(piece);
+  EXPECT_EQ(at.now().pending_bytes, 20 * mib);
+  const block other = at.get(20 * mib, s1);
+  EXPECT_NE(other.data(), piece.data());
+  at.device.finish(s3);
+  const block again = at.get(20 * mib, s1);
+  EXPECT_EQ(again.data(), piece.data());
+  at.put(other);
+  at.put(again);
+  at.check();
+  at.memory.reset();
+  at.device.convict_leaks();
+  for (const std::string& conviction : at.device.convictions()) ADD_FAILURE() << conviction;
+}
+
 TEST(pending, an_unfinished_block_in_front_does_not_keep_a_finished_one_behind_it) {
   simulated_engine at(options{}, {.memory_bytes = 64 * mib});
   const block first = at.get(20 * mib, s1);
@@ -241,6 +296,22 @@ TEST(destroy, waits_for_work_and_drops_every_event) {
   device.convict_leaks();
   for (const std::string& conviction : device.convictions()) ADD_FAILURE() << conviction;
   EXPECT_EQ(device.lent_bytes(), 0U);
+}
+
+TEST(destroy, waits_for_pending_blocks_and_drops_their_events) {
+  simulated_engine at;
+  for (const stream on : {s2, s3}) {
+    const block piece = at.get(20 * mib, s1);
+    at.use(piece, 20 * mib, on);
+    at.device.busy(on);
+    at.put(piece);
+  }
+  EXPECT_EQ(at.now().pending_bytes, 40 * mib);
+  EXPECT_EQ(at.memory->end_stream(s3), status::ok);
+  at.memory.reset();
+  at.device.convict_leaks();
+  for (const std::string& conviction : at.device.convictions()) ADD_FAILURE() << conviction;
+  EXPECT_EQ(at.device.lent_bytes(), 0U);
 }
 
 TEST(driver_failures, of_events_lose_nothing_and_the_next_call_works) {

@@ -341,5 +341,18 @@ TEST(threads, leases_unused_by_one_thread_are_there_for_another) {
   at.check();
 }
 
+TEST(threads, a_record_that_is_taken_over_knows_how_warm_its_memory_is) {
+  small_world at(capped(gib));
+  block kept;
+  std::thread([&] {
+    kept = at.get(kib);
+    // Each of these frees makes a segment idle without the pool's mutex, and the pool does not see how often.
+    for (int i = 0; i < 100; ++i) at.put(at.get(2 * mib));
+  }).join();
+  at.put(at.get(3 * kib));
+  at.put(kept);  // idle after the other, by a thread that is new
+  at.check();
+}
+
 }  // namespace
 }  // namespace arcalloc

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <arcalloc/options.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exit_status.hpp"
+#include "flag_values.hpp"
+#include "legs.hpp"
+#include "trace/formats/trace_facts.hpp"
+
+namespace arcalloc::cli {
+
+/// What `arcalloc replay TRACE` is asked for.
+struct trace_replay_request {
+  std::string file;
+  std::string json;
+  std::vector<leg> policies{leg::bounded};
+  leg_bounds bounds;
+  std::uint64_t capacity_bytes = 0;  ///< 0: none
+  std::optional<geometry> classes;   ///< of bounded; none: as the environment says
+  bool on_host = false;
+  std::uint64_t device_bytes = std::uint64_t{80} << 30;
+  std::uint64_t granule_bytes = std::uint64_t{2} << 20;  ///< of the simulated device
+  bool smallest_device = false;
+  trace::read_options read;
+};
+
+/// Plays the trace under each policy, prints the table, writes the JSON. Throws command_failure.
+exit_status replay_trace(const trace_replay_request& asked, const std::vector<std::string>& words);
+
+}  // namespace arcalloc::cli

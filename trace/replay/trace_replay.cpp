@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/replay/trace_replay.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "trace/formats/trace_error.hpp"
+
+namespace arcalloc::trace {
+
+namespace {
+
+allocator* make(const std::string& file, backend& device, const options& settings) {
+  allocator* made = nullptr;
+  if (const status outcome = allocator::create(device, settings, made); outcome != status::ok) {
+    throw trace_error{file + ": no allocator: " + status_name(outcome)};
+  }
+  return made;
+}
+
+}  // namespace
+
+trace_replay::trace_replay(std::string file, backend& device, sim_backend* simulated, const options& settings)
+    : file_(std::move(file)), simulated_(simulated), memory_(make(file_, device, settings)) {
+  streams_.emplace(0, default_stream);
+}
+
+void trace_replay::refuse(const std::string& why) const {
+  throw trace_error{file_ + ": event " + std::to_string(events_) + ' ' + why};
+}
+
+void trace_replay::require(status outcome, const event& what) const {
+  if (outcome == status::ok) return;
+  refuse(std::string("(") + event_kind_name(what.kind) + ") cannot be played: " + status_name(outcome));
+}
+
+stream trace_replay::stream_of(std::uint64_t named) {
+  return streams_.try_emplace(named, stream{streams_.size()}).first->second;
+}
+
+void trace_replay::take(const event& what) {
+  ++events_;
+  if (result_.refusal) return;
+  if (only_device_.value_or(what.device) != what.device) {
+    refuse("is of device " + std::to_string(what.device) + ", those before of device " + std::to_string(*only_device_) +
+           "; --trace-device chooses one");
+  }
+  only_device_ = what.device;
+  const stream on = stream_of(what.stream);
+  switch (what.kind) {
+    case event_kind::allocate:
+      return allocate(what);
+    case event_kind::free:
+      return give_back(what);
+    case event_kind::use:
+      return use(what);
+    case event_kind::refusal:
+      return ask_for_refused(what);
+    case event_kind::step:
+      return end_step();
+    case event_kind::phase:
+      return require(memory_->begin_phase(what.entered), what);
+    case event_kind::capture_begin:
+      return begin_capture(what);
+    case event_kind::capture_join:
+      return join_capture(what);
+    case event_kind::capture_end:
+      return end_capture(what);
+    case event_kind::capture_abort:
+      if (simulated_ != nullptr && memory_->is_capturing(on)) simulated_->abort_capture(on);
+      return require(memory_->abort_capture(on), what);
+    case event_kind::graph_launch:
+      return launch(what);
+    case event_kind::release_graph:
+      return release_graph(what);
+    case event_kind::stream_end:
+      return require(memory_->end_stream(on), what);
+    case event_kind::trim:
+      return require(memory_->trim(what.bytes), what);
+    case event_kind::drain:
+      return require(memory_->drain(), what);
+    case event_kind::segment_allocate:
+    case event_kind::segment_free:
+    case event_kind::segment_map:
+    case event_kind::segment_unmap:
+    case event_kind::snapshot:
+      return;  // what the trace's own allocator did below: here that is ours to do
+  }
+}
+
+bool trace_replay::hand_out(std::uint64_t bytes, stream on, block& piece) {
+  const status outcome = memory_->allocate(bytes, on, piece);
+  if (outcome != status::ok) {
+    result_.refusal = replay_refusal{events_, outcome, bytes, memory_->last_failure()};
+    return false;
+  }
+  if (simulated_ != nullptr) {
+    simulated_->handed_out(on, piece.data(), bytes);
+    simulated_->use(on, piece.data(), bytes);
+  }
+  return true;
+}
+
+void trace_replay::allocate(const event& what) {
+  live_block fresh;
+  fresh.bytes = what.bytes;
+  if (!hand_out(what.bytes, stream_of(what.stream), fresh.piece)) return;
+  live_.emplace(what.id, fresh);
+  requested_bytes_ += what.bytes;
+  result_.requested_bytes_peak = std::max(result_.requested_bytes_peak, requested_bytes_);
+}
+
+void trace_replay::give_back(const event& what) {
+  const auto found = live_.find(what.id);
+  if (found == live_.end()) refuse("frees a block that is not live");
+  if (simulated_ != nullptr && found->second.piece) simulated_->handed_back(found->second.piece.data());
+  require(memory_->deallocate(found->second.piece, stream_of(what.stream)), what);
+  requested_bytes_ -= found->second.bytes;
+  live_.erase(found);
+}
+
+void trace_replay::use(const event& what) {
+  const auto found = live_.find(what.id);
+  if (found == live_.end()) refuse("uses a block that is not live");
+  if (simulated_ != nullptr) simulated_->use(stream_of(what.stream), found->second.piece.data(), found->second.bytes);
+  require(memory_->note_use(found->second.piece, stream_of(what.stream)), what);
+}
+
+void trace_replay::ask_for_refused(const event& what) {
+  ++result_.refusals_recorded;
+  block piece;
+  if (memory_->allocate(what.bytes, stream_of(what.stream), piece) != status::ok) return;
+  ++result_.refusals_served;
+  require(memory_->deallocate(piece), what);
+}
+
+void trace_replay::end_step() {
+  ++result_.steps;
+  memory_->end_step();
+  counters window;
+  memory_->read_step_counters(window);
+  result_.driver_calls_step_max = std::max(result_.driver_calls_step_max, window.driver_allocs + window.driver_frees);
+}
+
+void trace_replay::begin_capture(const event& what) {
+  const stream on = stream_of(what.stream);
+  require(memory_->begin_capture(on, {what.policy, pool_group{what.other}}), what);
+  if (simulated_ != nullptr) simulated_->begin_capture(on, what.other);
+}
+
+void trace_replay::join_capture(const event& what) {
+  require(memory_->join_capture(stream_of(what.stream), stream_of(what.other)), what);
+  if (simulated_ != nullptr) simulated_->wait(stream_of(what.stream), stream_of(what.other));
+}
+
+void trace_replay::end_capture(const event& what) {
+  captured_graph made;
+  // The driver's window closes first; one that never opened is refused by the allocator before that.
+  if (!memory_->is_capturing(stream_of(what.stream))) require(status::invalid_argument, what);
+  if (simulated_ != nullptr) made.on_device = simulated_->end_capture(stream_of(what.stream));
+  require(memory_->end_capture(stream_of(what.stream), made.pinned), what);
+  graphs_[what.id] = made;
+}
+
+void trace_replay::launch(const event& what) {
+  const auto found = graphs_.find(what.id);
+  if (found == graphs_.end()) refuse("launches no graph of the trace");
+  if (simulated_ != nullptr) simulated_->launch_graph(found->second.on_device, stream_of(what.stream));
+  require(memory_->note_replay(found->second.pinned, stream_of(what.stream)), what);
+}
+
+void trace_replay::release_graph(const event& what) {
+  const auto found = graphs_.find(what.id);
+  if (found == graphs_.end()) refuse("releases no graph of the trace");
+  if (simulated_ != nullptr) simulated_->forget_graph(found->second.on_device);
+  require(memory_->release_graph(found->second.pinned), what);
+  graphs_.erase(found);
+}
+
+replay_result trace_replay::finish() {
+  memory_->read_counters(result_.last);
+  if (result_.steps == 0) result_.driver_calls_step_max = result_.last.driver_allocs + result_.last.driver_frees;
+  result_.cached_bytes_max_wanted = memory_->read_cap().cached_bytes_max_wanted;
+  if (simulated_ != nullptr) result_.device_ns = simulated_->now_ns();
+  for (auto& [id, left] : live_) {
+    if (simulated_ != nullptr && left.piece) simulated_->handed_back(left.piece.data());
+    (void)memory_->deallocate(left.piece);  // the trace is over: what it answers is no part of the result
+  }
+  memory_.reset();
+  if (simulated_ != nullptr) {
+    simulated_->convict_leaks();
+    result_.convictions = simulated_->convictions();
+  }
+  return result_;
+}
+
+}  // namespace arcalloc::trace
