@@ -19,6 +19,7 @@ std::unique_ptr<cuda_backend> require_cuda_device(const device_choice& device) {
   auto opened = std::make_unique<cuda_backend>();
   cuda_options how;
   how.ordinal = device.ordinal;
+  how.source = device.is_stream_ordered ? cuda_source::stream_ordered : cuda_source::driver;
   if (opened->open(how) != status::ok) {
     throw command_failure{exit_status::device_refused, "--device " + device.text + ": " + error_of(*opened)};
   }

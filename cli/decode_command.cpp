@@ -33,6 +33,7 @@ struct decode_flags {
   std::string tokens;
   std::string context = "0";
   std::string device = "host";
+  std::string alloc = "sync";
   std::string legs = "off,unbounded,exact,bounded";
   std::string kv = "concat";
   std::string cap;
@@ -67,6 +68,7 @@ void add_flags(CLI::App& line, decode_flags& flags) {
   add("--device", flags.device, "DEVICE",
       "host or host:SIZE: host memory, SIZE a whole number with KiB, MiB or GiB\n(default host, which is host:3GiB); "
       "cuda:N: a CUDA device, where the\noperations are memory traffic and nothing is computed");
+  add("--alloc", flags.alloc, "SOURCE", "of a CUDA device: sync, cuMemAlloc (default), or async, a pool of our own");
   add("--legs", flags.legs, "LIST", "which of off,unbounded,exact,bounded to run (default: all)");
   add("--kv", flags.kv, "MODE",
       "concat: the caches grow by concatenation (default)\npreallocated: full size from the start");
@@ -171,6 +173,12 @@ decode_request request_of(const CLI::App& line, const decode_flags& flags) {
   request.report_path = flags.report;
   request.json_path = flags.json;
   request.device = require_device(flags.device);
+  if (flags.alloc != "sync" && flags.alloc != "async")
+    refuse("--alloc: \"" + flags.alloc + "\" is neither sync nor async");
+  if (line.count("--alloc") > 0 && request.device.kind != device_kind::cuda) {
+    refuse("--alloc: of use only with --device cuda:N");
+  }
+  request.device.is_stream_ordered = flags.alloc == "async";
   if (request.device.kind == device_kind::cuda && !request.session.model_path.empty()) {
     refuse("--model: of use on the host only; on a card the operations are memory traffic, and nothing is computed");
   }

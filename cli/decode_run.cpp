@@ -92,6 +92,7 @@ void run_legs(decode_result& result, const options& from_environment) {
       };
       leg_request asked{session_of(request, leg.which), request.device.size_bytes, leg.memory, {}};
       if (is_cuda) asked.cuda_ordinal = request.device.ordinal;
+      asked.is_stream_ordered = request.device.is_stream_ordered;
       leg.runs.push_back(run_leg_process(asked, watch));
     }
   }

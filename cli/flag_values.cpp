@@ -64,7 +64,7 @@ device_choice require_device(const std::string& text) {
   const std::string detail = has_detail ? text.substr(colon + 1) : std::string();
 
   if (kind == "host") {
-    if (!has_detail) return {device_kind::host, default_host_device_bytes, 0, text};
+    if (!has_detail) return {device_kind::host, default_host_device_bytes, 0, text, false};
     const auto size = parse_size(detail);
     if (!size) {
       throw command_failure{
@@ -75,10 +75,10 @@ device_choice require_device(const std::string& text) {
       throw command_failure{exit_status::bad_usage, "--device: \"" + detail + "\" is less than one page (" +
                                                         std::to_string(page_bytes()) + " bytes)"};
     }
-    return {device_kind::host, *size, 0, text};
+    return {device_kind::host, *size, 0, text, false};
   }
   const auto ordinal = parse_count(detail, 0, std::numeric_limits<std::int32_t>::max());
-  if (kind == "cuda" && ordinal) return {device_kind::cuda, 0, static_cast<int>(*ordinal), text};
+  if (kind == "cuda" && ordinal) return {device_kind::cuda, 0, static_cast<int>(*ordinal), text, false};
   if (kind == "sim" && !detail.empty()) {
     throw command_failure{exit_status::device_refused, "--device " + text + ": not available in this version"};
   }

@@ -17,12 +17,13 @@ std::optional<std::uint64_t> parse_size(std::string_view text);
 
 enum class device_kind { host, sim, cuda };
 
-/// What --device names. `size_bytes` is set for the host only, `ordinal` for CUDA only.
+/// What --device names. `size_bytes` is set for the host only, the ordinal and where memory comes from for CUDA only.
 struct device_choice {
   device_kind kind = device_kind::host;
   std::uint64_t size_bytes = 0;
   int ordinal = 0;
   std::string text;
+  bool is_stream_ordered = false;  ///< --alloc async
 };
 
 inline constexpr std::uint64_t default_host_device_bytes = std::uint64_t{3} << 30;

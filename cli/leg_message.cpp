@@ -238,6 +238,7 @@ std::string request_line(const leg_request& request) {
   return json{{"session", json_of(request.session)},
               {"device_bytes", request.device_bytes},
               {"cuda_ordinal", request.cuda_ordinal ? json(*request.cuda_ordinal) : json(nullptr)},
+              {"is_stream_ordered", request.is_stream_ordered},
               {"memory", json_of(request.memory)},
               {"memory_profile", hex_of(request.memory.profile_path == nullptr ? "" : request.memory.profile_path)}}
       .dump();
@@ -255,6 +256,7 @@ std::optional<leg_request> request_from(const std::string& line) try {
                       options_from(object.at("memory")), bytes_of(object.at("memory_profile"))};
   const json& ordinal = object.at("cuda_ordinal");
   if (!ordinal.is_null()) request.cuda_ordinal = ordinal.get<int>();
+  request.is_stream_ordered = object.at("is_stream_ordered").get<bool>();
   return request;
 } catch (const json::exception&) {
   return std::nullopt;

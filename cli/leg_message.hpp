@@ -24,6 +24,7 @@ struct leg_request {
   options memory;                     ///< the sink is not carried: a leg that reports steps does so to stderr
   std::string memory_profile_path;    ///< on arrival, what options::profile_path is to point to; empty: null
   std::optional<int> cuda_ordinal{};  ///< nothing: the host
+  bool is_stream_ordered = false;     ///< of CUDA: memory comes from a pool of the driver's
 };
 
 /// What a leg's process found.

@@ -34,8 +34,9 @@ void say_and_wait(line_channel& parent, const leg_word& word) {
 
 /// A CUDA device, and the work that a leg does there.
 struct cuda_leg {
-  explicit cuda_leg(int ordinal)
-      : device(require_cuda_device({device_kind::cuda, 0, ordinal, "cuda:" + std::to_string(ordinal)})),
+  cuda_leg(int ordinal, bool is_stream_ordered)
+      : device(
+            require_cuda_device({device_kind::cuda, 0, ordinal, "cuda:" + std::to_string(ordinal), is_stream_ordered})),
         enqueued(*device),
         work(enqueued) {}
 
@@ -56,7 +57,7 @@ std::string wrong_token(const decode::session_outcome& outcome, std::size_t firs
 
 leg_word run_leg(line_channel& parent, token_board& board, leg_request request) try {
   std::optional<cuda_leg> cuda;
-  if (request.cuda_ordinal) cuda.emplace(*request.cuda_ordinal);
+  if (request.cuda_ordinal) cuda.emplace(*request.cuda_ordinal, request.is_stream_ordered);
   host_backend host(request.device_bytes);
   backend& device = cuda ? static_cast<backend&>(*cuda->device) : host;
   if (!request.memory_profile_path.empty()) request.memory.profile_path = request.memory_profile_path.c_str();

@@ -12,8 +12,9 @@ namespace {
 using device_address = unsigned long long;  // CUdeviceptr
 
 constexpr int success = 0;
-constexpr unsigned int non_blocking = 1;  // CU_STREAM_NON_BLOCKING
-constexpr int mode_global = 0;            // CU_STREAM_CAPTURE_MODE_GLOBAL: the one that forbids others most
+constexpr unsigned int non_blocking = 1;          // CU_STREAM_NON_BLOCKING
+constexpr unsigned int event_without_timing = 2;  // CU_EVENT_DISABLE_TIMING
+constexpr int mode_global = 0;                    // CU_STREAM_CAPTURE_MODE_GLOBAL: the one that forbids others most
 
 device_address address_of(const void* place) { return reinterpret_cast<std::uintptr_t>(place); }
 
@@ -29,6 +30,10 @@ struct cuda_stream::functions {
     find("cuStreamCreate", create_stream);
     find("cuStreamDestroy_v2", destroy_stream);
     find("cuStreamSynchronize", synchronise);
+    find("cuEventCreate", create_event);
+    find("cuEventRecord", record);
+    find("cuStreamWaitEvent", wait);
+    find("cuEventDestroy_v2", destroy_event);
     find("cuMemsetD8Async", set);
     find("cuMemcpyDtoDAsync_v2", copy);
     find("cuMemcpyHtoDAsync_v2", copy_in);
@@ -54,6 +59,10 @@ struct cuda_stream::functions {
   int (*create_stream)(void** out, unsigned int flags) = nullptr;
   int (*destroy_stream)(void* on) = nullptr;
   int (*synchronise)(void* on) = nullptr;
+  int (*create_event)(void** out, unsigned int flags) = nullptr;
+  int (*record)(void* event, void* on) = nullptr;
+  int (*wait)(void* on, void* event, unsigned int flags) = nullptr;
+  int (*destroy_event)(void* event) = nullptr;
   int (*set)(device_address to, unsigned char value, std::size_t bytes, void* on) = nullptr;
   int (*copy)(device_address to, device_address from, std::size_t bytes, void* on) = nullptr;
   int (*copy_in)(device_address to, const void* from, std::size_t bytes, void* on) = nullptr;
@@ -111,6 +120,17 @@ void cuda_stream::copy_in(void* to, const void* from, std::size_t bytes) {
 void cuda_stream::copy_out(void* to, const void* from, std::size_t bytes) {
   check(driver_->copy_out(to, address_of(from), bytes, stream_), "cuMemcpyDtoHAsync");
   check(driver_->synchronise(stream_), "cuStreamSynchronize");
+}
+
+void cuda_stream::wait_for(cuda_stream& earlier) {
+  void* event = nullptr;
+  check(driver_->create_event(&event, event_without_timing), "cuEventCreate");
+  int outcome = driver_->record(event, earlier.stream_);
+  const char* const call = outcome == success ? "cuStreamWaitEvent" : "cuEventRecord";
+  if (outcome == success) outcome = driver_->wait(stream_, event, 0);
+  // The order stays though the event is no more.
+  (void)driver_->destroy_event(event);
+  check(outcome, call);
 }
 
 void cuda_stream::begin_capture() { check(driver_->begin_capture(stream_, mode_global), "cuStreamBeginCapture"); }

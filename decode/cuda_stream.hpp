@@ -37,6 +37,9 @@ class cuda_stream {
   /// Returns when all work here has finished.
   void copy_out(void* to, const void* from, std::size_t bytes);
 
+  /// Later work here is ordered after all that is enqueued there so far; joins its capture.
+  void wait_for(cuda_stream& earlier);
+
   /// What is enqueued until end_capture becomes a graph, which end_capture gives as a function that launches it here.
   /// It must not outlive this. Aborting, or an invalid capture, leaves nothing.
   void begin_capture();

@@ -137,6 +137,41 @@ TEST(device, of_cuda_captures_and_replays_its_graphs) {
   }
 }
 
+TEST(device, of_cuda_lends_from_a_pool_of_its_own_too) {
+  const nlohmann::json result = decoded_on_card({"--tokens", "6", "--alloc", "async", "--legs", "off,bounded"});
+  EXPECT_EQ(result["input"]["stream_ordered"], true);
+  for (const nlohmann::json& leg : result["legs"]) EXPECT_EQ(leg["text"], "0 1 2 3 4 5") << leg["leg"];
+  const ended refused = arcalloc({"decode", "--alloc", "async"});
+  EXPECT_EQ(refused.exit_status, 2);
+  EXPECT_EQ(refused.err, "arcalloc: --alloc: of use only with --device cuda:N\n");
+}
+
+TEST(device, of_cuda_plays_a_trace_whose_blocks_hold_what_was_written_there) {
+  const temporary_folder folder;
+  std::string trace = "t_us,op,id,size,stream\n";
+  for (int i = 0; i < 60; ++i) {
+    const std::string id = std::to_string(i);
+    const std::string rest = id + "," + std::to_string(1000 + 5000 * (i % 7)) + "," + std::to_string(i % 3) + "\n";
+    trace += ",a," + rest;
+    if (i % 2 == 1) trace += ",f," + rest;
+  }
+  test::write_file(folder.file("t.csv"), trace);
+  const std::vector<std::string> words{"replay",   folder.file("t.csv"), "--device", "cuda:0",
+                                       "--policy", "off,bounded",        "--json",   folder.file("r.json")};
+  const ended run = arcalloc(words, fake_card(folder));
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  const nlohmann::json found = nlohmann::json::parse(content_of(folder.file("r.json")));
+  EXPECT_EQ(found["provenance"]["driver"], "CUDA 13.0, simulated device 0");
+  EXPECT_EQ(found["device_bytes"], nullptr);
+  EXPECT_EQ(found["policies"][0]["counters"]["driver_allocs"], 60);
+  EXPECT_LE(found["policies"][1]["counters"]["driver_allocs"], 6);
+  for (const nlohmann::json& policy : found["policies"]) EXPECT_TRUE(policy["convictions"].empty()) << policy;
+  const ended refused = arcalloc(words, fake_card(folder, "2048"));
+  EXPECT_EQ(refused.exit_status, 3);
+  EXPECT_EQ(refused.err, "arcalloc: --device cuda:0: not empty: 2048.0 MiB are in use\n");
+}
+
 TEST(device, of_cuda_that_is_in_use_is_refused) {
   const temporary_folder folder;
   const ended refused = arcalloc({"decode", "--device", "cuda:0"}, fake_card(folder, "2048"));
