@@ -2,7 +2,7 @@
 """Every source file, script and build file says its licence in its first three lines."""
 import tree
 
-SUFFIXES = {*tree.CODE, ".cmake", ".py", ".sh", ".awk"}
+SUFFIXES = {*tree.CODE, ".cmake", ".py", ".rs", ".toml", ".sh", ".awk"}
 NAMES = {"CMakeLists.txt", ".clang-format", ".clang-tidy"}
 
 
