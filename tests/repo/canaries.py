@@ -78,6 +78,7 @@ CANARIES = [
     ("lengths", write("decode/long.cpp", LONG_FUNCTION), "a function of 72 lines"),
     ("lengths", write("decode/long.cpp", LICENCE + ";\n" * 500), "more than 500 lines"),
     ("format", append("src/base.hpp", "int   x ;\n"), "src/base.hpp"),
+    ("named_bugs", replace("src/stream_work.cpp", "device_.synchronous()", "device_.is_synchronous()"), "occurs 0 times"),
     ("scripts", append("run", "echo $undefined_thing\n"), "run:"),
     ("scripts", write("tools/stray", "#!/usr/bin/env bash\ntrue\n"), "no `set -euo pipefail`"),
     ("licence_lines", write("rust/src/stray.rs", "fn f() {}\n"), "rust/src/stray.rs:1: no line"),
