@@ -136,7 +136,9 @@ std::string gain_kept_text(const decode_result& result) {
 
 std::string tokens_text(const decode_result& result) {
   if (!result.tokens_equal) return "NOT equal: " + result.token_difference;
-  return "equal in all legs and rounds, as far as each came";
+  const std::string equal = "equal in all legs and rounds, as far as each came";
+  if (result.request.device.kind != device_kind::cuda) return equal;
+  return equal + "; memory traffic only: nothing was computed, and each token is its position";
 }
 
 std::string accounting_text(const decode_result& result) {

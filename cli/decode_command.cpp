@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "command.hpp"
+#include "cuda_device.hpp"
 #include "decode_columns.hpp"
 #include "decode_json.hpp"
 #include "decode_request.hpp"
@@ -32,6 +33,7 @@ struct decode_flags {
   std::string tokens;
   std::string context = "0";
   std::string device = "host";
+  std::string alloc = "sync";
   std::string legs = "off,unbounded,exact,bounded";
   std::string kv = "concat";
   std::string cap;
@@ -64,7 +66,9 @@ void add_flags(CLI::App& line, decode_flags& flags) {
   add("--tokens", flags.tokens, "N", "tokens to generate (default: the configuration's own; 256 for a model)");
   add("--context", flags.context, "N", "positions already in the key and value caches at the start (default 0)");
   add("--device", flags.device, "DEVICE",
-      "host or host:SIZE: host memory, SIZE a whole number with KiB, MiB or GiB\n(default host, which is host:3GiB)");
+      "host or host:SIZE: host memory, SIZE a whole number with KiB, MiB or GiB\n(default host, which is host:3GiB); "
+      "cuda:N: a CUDA device, where the\noperations are memory traffic and nothing is computed");
+  add("--alloc", flags.alloc, "SOURCE", "of a CUDA device: sync, cuMemAlloc (default), or async, a pool of our own");
   add("--legs", flags.legs, "LIST", "which of off,unbounded,exact,bounded to run (default: all)");
   add("--kv", flags.kv, "MODE",
       "concat: the caches grow by concatenation (default)\npreallocated: full size from the start");
@@ -168,7 +172,16 @@ decode_request request_of(const CLI::App& line, const decode_flags& flags) {
   }
   request.report_path = flags.report;
   request.json_path = flags.json;
-  request.device = require_host_device(flags.device);
+  request.device = require_device(flags.device);
+  if (flags.alloc != "sync" && flags.alloc != "async")
+    refuse("--alloc: \"" + flags.alloc + "\" is neither sync nor async");
+  if (line.count("--alloc") > 0 && request.device.kind != device_kind::cuda) {
+    refuse("--alloc: of use only with --device cuda:N");
+  }
+  request.device.is_stream_ordered = flags.alloc == "async";
+  if (request.device.kind == device_kind::cuda && !request.session.model_path.empty()) {
+    refuse("--model: of use on the host only; on a card the operations are memory traffic, and nothing is computed");
+  }
   return request;
 }
 
@@ -209,9 +222,14 @@ exit_status run_decode(const std::vector<std::string>& words) {
   result.from = this_provenance(flags.device, words);
   result.from.settings = settings.rows;
   memory_info memory;
-  if (host_backend(result.request.device.size_bytes).query_memory(memory) == status::ok) {
-    result.from.free_bytes_at_start = memory.free_bytes;
+  if (result.request.device.kind == device_kind::cuda) {
+    const auto card = require_cuda_device(result.request.device);
+    result.from.driver = driver_text(*card) + ", " + card->device_name();
+    (void)card->query_memory(memory);  // 0 where it will not say: the run finds out why
+  } else {
+    (void)host_backend(result.request.device.size_bytes).query_memory(memory);
   }
+  result.from.free_bytes_at_start = memory.free_bytes;
   run_legs(result, settings.from_environment);
   conclude(result);
 

@@ -149,6 +149,8 @@ ordered_json input_json(const decode_request& request) {
           {"context", session.context},
           {"kv", session.kv == decode::kv_mode::concat ? "concat" : "preallocated"},
           {"capture", session.capture},
+          {"work", request.device.kind == device_kind::cuda ? "memory traffic" : "arithmetic"},
+          {"stream_ordered", request.device.is_stream_ordered},
           {"device_bytes", request.device.size_bytes},
           {"rounds", request.rounds}};
 }

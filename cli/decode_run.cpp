@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <memory>
+#include <optional>
 
+#include "cuda_device.hpp"
 #include "device_lock.hpp"
 #include "number_text.hpp"
 
@@ -34,6 +37,13 @@ class progress_line {
   bool drawn_ = false;
 };
 
+/// What the driver says is in use on the card, whoever uses it.
+std::optional<std::uint64_t> used_bytes(const cuda_backend& card) {
+  memory_info said;
+  if (card.query_memory(said) != status::ok) return std::nullopt;
+  return said.total_bytes - said.free_bytes;
+}
+
 /// A profile file's sizes are those of the leg that arcalloc ships as; the others record their own.
 decode::session_settings session_of(const decode_request& request, leg which) {
   decode::session_settings session = request.session;
@@ -48,7 +58,10 @@ decode::session_settings session_of(const decode_request& request, leg which) {
 
 void run_legs(decode_result& result, const options& from_environment) {
   const decode_request& request = result.request;
-  const device_lock lock;
+  const bool is_cuda = request.device.kind == device_kind::cuda;
+  const device_lock lock(is_cuda ? request.device.text : "host");
+  // Open from before the first leg to after the last, so that what its context takes is in every figure alike.
+  const std::unique_ptr<cuda_backend> card = is_cuda ? require_cuda_device(request.device) : nullptr;
   for (const leg which : request.legs) {
     leg_result empty;
     empty.which = which;
@@ -61,19 +74,26 @@ void run_legs(decode_result& result, const options& from_environment) {
   std::uint64_t number = 0;
   for (std::uint64_t round = 0; round < request.rounds; ++round) {
     for (leg_result& leg : result.legs) {
-      require_room(request.device.size_bytes);
+      if (is_cuda) {
+        require_empty(request.device.text, used_bytes(*card).value_or(0));
+      } else {
+        require_room(request.device.size_bytes);
+      }
       ++number;
       std::string head = "[";
       head.append(std::to_string(number)).append("/").append(std::to_string(runs)).append("] ");
       head += leg_name(leg.which);
       progress.draw(head + "  starting");
       leg_watch watch;
+      if (is_cuda) watch.device_bytes = [&] { return used_bytes(*card); };
       watch.on_sample = [&](std::uint64_t tokens, std::uint64_t resident_bytes) {
         progress.draw(head + "  token " + count_text(tokens) + " of " + count_text(request.session.tokens) + "  " +
                       count_text(resident_bytes >> 20) + " MiB");
       };
-      leg.runs.push_back(
-          run_leg_process({session_of(request, leg.which), request.device.size_bytes, leg.memory, {}}, watch));
+      leg_request asked{session_of(request, leg.which), request.device.size_bytes, leg.memory, {}};
+      if (is_cuda) asked.cuda_ordinal = request.device.ordinal;
+      asked.is_stream_ordered = request.device.is_stream_ordered;
+      leg.runs.push_back(run_leg_process(asked, watch));
     }
   }
 }

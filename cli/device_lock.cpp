@@ -28,30 +28,33 @@ std::string holder(int file) {
 
 }  // namespace
 
-std::string device_lock::path() {
+std::string device_lock::path(const std::string& device) {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   const std::string folder = runtime != nullptr && *runtime != '\0' ? runtime : "/tmp";
-  return folder + "/arcalloc-host-" + std::to_string(::getuid()) + ".lock";
+  std::string plain = device;
+  std::erase(plain, ':');
+  return folder + "/arcalloc-" + plain + "-" + std::to_string(::getuid()) + ".lock";
 }
 
-device_lock::device_lock() {
-  const std::string name = path();
+device_lock::device_lock(const std::string& device) {
+  const std::string name = path(device);
+  const std::string head = "--device " + device + ": ";
   // O_NOFOLLOW: in a folder that others write to, a link must not lead us to another file.
   file_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file_ < 0) refuse("--device host: cannot open the lock file " + name + ": " + std::strerror(errno));
+  if (file_ < 0) refuse(head + "cannot open the lock file " + name + ": " + std::strerror(errno));
   if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
     const int error = errno;
     const std::string who = holder(file_);
     ::close(file_);
-    if (error == EWOULDBLOCK) refuse("--device host: not empty: " + who + " is decoding on it and holds " + name);
-    refuse("--device host: cannot lock " + name + ": " + std::strerror(error));
+    if (error == EWOULDBLOCK) refuse(head + "not empty: " + who + " is decoding on it and holds " + name);
+    refuse(head + "cannot lock " + name + ": " + std::strerror(error));
   }
   const std::string line = std::to_string(::getpid()) + "\n";
   // The number only serves the message above; the lock itself is held already.
   if (::ftruncate(file_, 0) != 0 || ::pwrite(file_, line.data(), line.size(), 0) < 0) {
     const int error = errno;
     ::close(file_);
-    refuse("--device host: cannot write to the lock file " + name + ": " + std::strerror(error));
+    refuse(head + "cannot write to the lock file " + name + ": " + std::strerror(error));
   }
 }
 
@@ -64,6 +67,11 @@ void require_room(unsigned long long device_bytes) {
     refuse("--device host: not empty: " + mib_text(*available) + " MiB of memory available, but the device is " +
            mib_text(device_bytes) + " MiB");
   }
+}
+
+void require_empty(const std::string& device, unsigned long long used_bytes) {
+  if (used_bytes <= card_in_use_bytes_most) return;
+  refuse("--device " + device + ": not empty: " + mib_text(used_bytes) + " MiB are in use");
 }
 
 }  // namespace arcalloc::cli

@@ -2,8 +2,11 @@
 #include <arcalloc/allocator.hpp>
 #include <arcalloc/host_backend.hpp>
 #include <cstdio>
+#include <memory>
+#include <utility>
 
 #include "command.hpp"
+#include "cuda_device.hpp"
 #include "flag_values.hpp"
 #include "json_text.hpp"
 #include "memory_probe.hpp"
@@ -21,6 +24,7 @@ namespace {
 struct findings {
   provenance from;
   std::string device_name;
+  std::string cuda;  ///< what there is of it; empty where it is the device
   std::uint64_t granule_bytes = 0;
   memory_info memory;
   settings_view settings;
@@ -32,17 +36,25 @@ findings examine(const device_choice& device, const std::vector<std::string>& wo
   findings found;
   found.from = this_provenance(device.text, words);
   found.settings = read_settings();
-  host_backend backend(device.size_bytes);
-  found.device_name = backend.name();
-  found.granule_bytes = backend.granularity();
-  const status asked = backend.query_memory(found.memory);
+  std::unique_ptr<backend> opened;
+  if (device.kind == device_kind::cuda) {
+    auto cuda = require_cuda_device(device);
+    found.from.driver = driver_text(*cuda) + ", " + cuda->device_name();
+    opened = std::move(cuda);
+  } else {
+    opened = std::make_unique<host_backend>(device.size_bytes);
+    found.cuda = cuda_text();
+  }
+  found.device_name = opened->name();
+  found.granule_bytes = opened->granularity();
+  const status asked = opened->query_memory(found.memory);
   if (asked != status::ok) {
     throw command_failure{exit_status::device_refused,
                           "--device " + device.text + ": its memory cannot be queried: " + status_name(asked)};
   }
   found.from.free_bytes_at_start = found.memory.free_bytes;
   allocator* made = nullptr;
-  const status created = allocator::create(backend, found.settings.from_environment, made);
+  const status created = allocator::create(*opened, found.settings.from_environment, made);
   if (created != status::ok) {
     throw command_failure{exit_status::device_refused,
                           "--device " + device.text + ": no allocator can be made over it: " + status_name(created)};
@@ -68,7 +80,8 @@ std::string text_of(const findings& found) {
   device.add_column("device", "", false);
   device.add_column(found.from.device, "", false);
   device.add_row({"driver", found.from.driver});
-  device.add_row({"page size", std::to_string(found.granule_bytes) + " bytes"});
+  if (!found.cuda.empty()) device.add_row({"cuda", one_line(found.cuda)});
+  device.add_row({found.cuda.empty() ? "granule" : "page size", std::to_string(found.granule_bytes) + " bytes"});
   device.add_row({"free", mib_text(found.memory.free_bytes) + " MiB"});
   device.add_row({"total", mib_text(found.memory.total_bytes) + " MiB"});
   device.add_row({"available on this machine", mib_or_unknown(found.from.available_bytes_at_start)});
@@ -101,6 +114,7 @@ std::string json_of(const findings& found) {
                     {"device",
                      {{"name", found.device_name},
                       {"granule_bytes", found.granule_bytes},
+                      {"cuda", found.cuda.empty() ? ordered_json(nullptr) : ordered_json(found.cuda)},
                       {"free_bytes", found.memory.free_bytes},
                       {"total_bytes", found.memory.total_bytes}}},
                     {"settings", settings_json(found.settings.rows)},
@@ -122,12 +136,12 @@ exit_status run_doctor(const std::vector<std::string>& words) {
   std::string json;
   line.add_option("--device", device,
                   "host or host:SIZE: host memory, SIZE a whole number with KiB, MiB or GiB\n"
-                  "(default host, which is host:3GiB)")
+                  "(default host, which is host:3GiB); cuda:N: a CUDA device")
       ->option_text("DEVICE");
   line.add_option("--json", json, "write the same as JSON, schema arcalloc.doctor/1")->option_text("FILE");
   if (parse_or_help(line, words)) return exit_status::done;
 
-  const device_choice chosen = require_host_device(device);
+  const device_choice chosen = require_device(device);
   if (line.count("--json") > 0 && json.empty()) {
     throw command_failure{exit_status::bad_usage, "--json: the name is empty"};
   }

@@ -57,14 +57,14 @@ std::uint64_t require_count(const char* flag, const std::string& text, std::uint
   return *value;
 }
 
-device_choice require_host_device(const std::string& text) {
+device_choice require_device(const std::string& text) {
   const std::size_t colon = text.find(':');
   const std::string kind = text.substr(0, colon);
   const bool has_detail = colon != std::string::npos;
   const std::string detail = has_detail ? text.substr(colon + 1) : std::string();
 
   if (kind == "host") {
-    if (!has_detail) return {device_kind::host, default_host_device_bytes, text};
+    if (!has_detail) return {device_kind::host, default_host_device_bytes, 0, text, false};
     const auto size = parse_size(detail);
     if (!size) {
       throw command_failure{
@@ -75,12 +75,11 @@ device_choice require_host_device(const std::string& text) {
       throw command_failure{exit_status::bad_usage, "--device: \"" + detail + "\" is less than one page (" +
                                                         std::to_string(page_bytes()) + " bytes)"};
     }
-    return {device_kind::host, *size, text};
+    return {device_kind::host, *size, 0, text, false};
   }
-  const bool names_sim = kind == "sim" && !detail.empty();
-  const bool names_cuda =
-      kind == "cuda" && parse_count(detail, 0, std::numeric_limits<std::int32_t>::max()).has_value();
-  if (names_sim || names_cuda) {
+  const auto ordinal = parse_count(detail, 0, std::numeric_limits<std::int32_t>::max());
+  if (kind == "cuda" && ordinal) return {device_kind::cuda, 0, static_cast<int>(*ordinal), text, false};
+  if (kind == "sim" && !detail.empty()) {
     throw command_failure{exit_status::device_refused, "--device " + text + ": not available in this version"};
   }
   throw command_failure{exit_status::bad_usage, "--device: \"" + text + "\" is not host[:SIZE], sim:NAME or cuda:N"};

@@ -17,18 +17,20 @@ std::optional<std::uint64_t> parse_size(std::string_view text);
 
 enum class device_kind { host, sim, cuda };
 
-/// What --device names. `size_bytes` is set for the host only.
+/// What --device names. `size_bytes` is set for the host only, the ordinal and where memory comes from for CUDA only.
 struct device_choice {
   device_kind kind = device_kind::host;
   std::uint64_t size_bytes = 0;
+  int ordinal = 0;
   std::string text;
+  bool is_stream_ordered = false;  ///< --alloc async
 };
 
 inline constexpr std::uint64_t default_host_device_bytes = std::uint64_t{3} << 30;
 
 /// Parses --device. Throws command_failure: bad_usage when the text names no device, device_refused
 /// when it names one that this version cannot drive.
-device_choice require_host_device(const std::string& text);
+device_choice require_device(const std::string& text);
 
 /// Parses the value of `flag`, or throws command_failure (bad_usage) that names the flag, the value
 /// and the range.

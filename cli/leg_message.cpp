@@ -237,6 +237,8 @@ leg_report report_from(const json& object) {
 std::string request_line(const leg_request& request) {
   return json{{"session", json_of(request.session)},
               {"device_bytes", request.device_bytes},
+              {"cuda_ordinal", request.cuda_ordinal ? json(*request.cuda_ordinal) : json(nullptr)},
+              {"is_stream_ordered", request.is_stream_ordered},
               {"memory", json_of(request.memory)},
               {"memory_profile", hex_of(request.memory.profile_path == nullptr ? "" : request.memory.profile_path)}}
       .dump();
@@ -250,8 +252,12 @@ std::string word_line(const leg_word& word) {
 
 std::optional<leg_request> request_from(const std::string& line) try {
   const json object = json::parse(line);
-  return leg_request{session_from(object.at("session")), object.at("device_bytes").get<std::uint64_t>(),
-                     options_from(object.at("memory")), bytes_of(object.at("memory_profile"))};
+  leg_request request{session_from(object.at("session")), object.at("device_bytes").get<std::uint64_t>(),
+                      options_from(object.at("memory")), bytes_of(object.at("memory_profile"))};
+  const json& ordinal = object.at("cuda_ordinal");
+  if (!ordinal.is_null()) request.cuda_ordinal = ordinal.get<int>();
+  request.is_stream_ordered = object.at("is_stream_ordered").get<bool>();
+  return request;
 } catch (const json::exception&) {
   return std::nullopt;
 }

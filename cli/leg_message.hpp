@@ -20,9 +20,11 @@ namespace arcalloc::cli {
 /// All that a leg's process needs to know: it reads no setting of its own.
 struct leg_request {
   decode::session_settings session;
-  std::uint64_t device_bytes = 0;
-  options memory;                   ///< the sink is not carried: a leg that reports steps does so to stderr
-  std::string memory_profile_path;  ///< on arrival, what options::profile_path is to point to; empty: null
+  std::uint64_t device_bytes = 0;     ///< of the host
+  options memory;                     ///< the sink is not carried: a leg that reports steps does so to stderr
+  std::string memory_profile_path;    ///< on arrival, what options::profile_path is to point to; empty: null
+  std::optional<int> cuda_ordinal{};  ///< nothing: the host
+  bool is_stream_ordered = false;     ///< of CUDA: memory comes from a pool of the driver's
 };
 
 /// What a leg's process found.

@@ -205,10 +205,10 @@ class leg_follower {
 
   /// The leg waits while this looks at its memory.
   void at_mark(std::uint64_t tokens) {
-    const auto bytes = exact_resident_bytes(process_.id());
+    const auto bytes = watch_.device_bytes ? watch_.device_bytes() : exact_resident_bytes(process_.id());
     if (!run_.started) {
       run_.started = true;
-      peak_reset_ = reset_resident_peak(process_.id());
+      peak_reset_ = !watch_.device_bytes && reset_resident_peak(process_.id());
       decode_start_ = clock::now();
       next_sample_ = decode_start_ + watch_.sample_every;
       if (bytes) run_.samples.push_back({0, 0, *bytes});
@@ -223,7 +223,7 @@ class leg_follower {
   }
 
   void sample() {
-    const auto bytes = resident_bytes(process_.id());
+    const auto bytes = watch_.device_bytes ? watch_.device_bytes() : resident_bytes(process_.id());
     const auto cpu = cpu_time_ns(process_.id()).value_or(0);
     const std::uint64_t done = board_.read();
     const bool idle = done == last_tokens_ && cpu == last_cpu_ns_;

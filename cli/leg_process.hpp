@@ -19,6 +19,8 @@ struct leg_watch {
   std::string program = "/proc/self/exe";       ///< the running binary, even if its file was replaced
   std::chrono::milliseconds sample_every{500};  ///< 2 Hz
   unsigned idle_samples_most = 120;             ///< so many samples without a token or CPU time: it is stuck
+  /// Bytes in use on the leg's device, where that is not the memory of its process.
+  std::function<std::optional<std::uint64_t>()> device_bytes;
   /// Called with every sample, for progress on a terminal.
   std::function<void(std::uint64_t tokens, std::uint64_t resident_bytes)> on_sample;
 };
@@ -31,7 +33,7 @@ struct leg_run {
   bool started = false;              ///< the decode steps began: decile 0 was sampled
   std::uint64_t tokens_done = 0;
   std::vector<memory_sample> samples;                                     ///< at 2 Hz, decile 0 first
-  std::array<std::optional<std::uint64_t>, decile_count> decile_bytes{};  ///< resident, exact
+  std::array<std::optional<std::uint64_t>, decile_count> decile_bytes{};  ///< resident, exact; or the device's
   std::optional<std::uint64_t> resident_bytes_peak;                       ///< since decile 0
 };
 

@@ -12,7 +12,12 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
 
+#include "cuda_device.hpp"
+#include "decode/traffic_executor.hpp"
 #include "exit_status.hpp"
 #include "figures.hpp"
 #include "leg_channel.hpp"
@@ -27,8 +32,34 @@ void say_and_wait(line_channel& parent, const leg_word& word) {
   if (!parent.send(word_line(word)) || !parent.receive()) std::_Exit(EXIT_FAILURE);
 }
 
-leg_word run_leg(line_channel& parent, token_board& board, leg_request request) {
-  host_backend device(request.device_bytes);
+/// A CUDA device, and the work that a leg does there.
+struct cuda_leg {
+  cuda_leg(int ordinal, bool is_stream_ordered)
+      : device(
+            require_cuda_device({device_kind::cuda, 0, ordinal, "cuda:" + std::to_string(ordinal), is_stream_ordered})),
+        enqueued(*device),
+        work(enqueued) {}
+
+  std::unique_ptr<cuda_backend> device;
+  decode::cuda_stream enqueued;
+  decode::traffic_executor work;
+};
+
+/// Nothing, or at which token memory had something else in it than the work on it put there: a token is its position.
+std::string wrong_token(const decode::session_outcome& outcome, std::size_t first_position) {
+  for (std::size_t i = 0; i < outcome.tokens.size(); ++i) {
+    if (outcome.tokens[i] == static_cast<std::int32_t>(first_position + i)) continue;
+    return "token " + std::to_string(i + 1) + " is " + std::to_string(outcome.tokens[i]) + " and not its position, " +
+           std::to_string(first_position + i) + ": some memory of the step was somebody else's";
+  }
+  return {};
+}
+
+leg_word run_leg(line_channel& parent, token_board& board, leg_request request) try {
+  std::optional<cuda_leg> cuda;
+  if (request.cuda_ordinal) cuda.emplace(*request.cuda_ordinal, request.is_stream_ordered);
+  host_backend host(request.device_bytes);
+  backend& device = cuda ? static_cast<backend&>(*cuda->device) : host;
   if (!request.memory_profile_path.empty()) request.memory.profile_path = request.memory_profile_path.c_str();
   // Step reports, and what of a profile does not fit.
   if (request.memory.stats_every_steps > 0 || request.memory.profile_path != nullptr) {
@@ -46,13 +77,22 @@ leg_word run_leg(line_channel& parent, token_board& board, leg_request request) 
     board.write(tokens);
     if (std::binary_search(deciles.begin(), deciles.end(), tokens)) say_and_wait(parent, leg_mark{tokens});
   };
-  try {
+  if (cuda) {
+    const decode::session_device there{cuda->work, cuda->enqueued.on()};
+    report.outcome = decode::run_session(*memory, request.session, after_token, &there);
+    const std::string wrong = wrong_token(report.outcome, request.session.context);
+    if (!wrong.empty()) throw decode::device_error{wrong};
+  } else {
     report.outcome = decode::run_session(*memory, request.session, after_token);
-  } catch (const decode::input_error& error) {
-    return leg_refusal{error.message};
   }
   report.cap = memory->read_cap();
   return report;
+} catch (const decode::input_error& error) {
+  return leg_refusal{error.message};
+} catch (const decode::device_error& error) {
+  return leg_refusal{error.message};
+} catch (const command_failure& failure) {
+  return leg_refusal{failure.message};
 }
 
 }  // namespace

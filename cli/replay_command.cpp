@@ -95,7 +95,7 @@ void add_trace_flags(CLI::App& line, trace_flags& flags, trace_replay_request& a
   add("--exact-cap", flags.exact_cap, "MB", "cached max of exact in MiB (default 1024)");
   add("--capacity", flags.capacity, "MB", "bound on reserved bytes in MiB (default: none)");
   add("--geometry", flags.geometry, "P", "of bounded: size classes per doubling, 1, 2, 4, 8 or 16, or exact");
-  add("--device", flags.device, "DEVICE", "sim[:SIZE] or host[:SIZE] (default sim:80GiB)");
+  add("--device", flags.device, "DEVICE", "sim[:SIZE], host[:SIZE] or cuda:N (default sim:80GiB)");
   add("--granularity", flags.granularity, "SIZE",
       "of sim: what the device lends at least, a power of two from 512 bytes\nto 2MiB (default 2MiB)");
   line.add_flag("--smallest-device", asked.smallest_device,
@@ -117,16 +117,21 @@ geometry geometry_named(const std::string& text) {
 }
 
 void read_device(const std::string& text, trace_replay_request& asked) {
+  if (text.starts_with("cuda:")) {
+    asked.card = require_device(text);
+    return;
+  }
   if (text == "host" || text.starts_with("host:")) {
     asked.on_host = true;
-    asked.device_bytes = require_host_device(text).size_bytes;
+    asked.device_bytes = require_device(text).size_bytes;
     return;
   }
   const bool sized = text.starts_with("sim:");
   const auto bytes = sized ? parse_size(text.substr(4)) : std::optional(asked.device_bytes);
   if ((text != "sim" && !sized) || !bytes || *bytes < mebibyte || *bytes > sim_bytes_most) {
-    throw command_failure{exit_status::bad_usage,
-                          "--device: \"" + text + "\" is not sim, sim:SIZE, host or host:SIZE (1MiB to 65536GiB)"};
+    throw command_failure{
+        exit_status::bad_usage,
+        "--device: \"" + text + "\" is not sim, sim:SIZE, host, host:SIZE (1MiB to 65536GiB) or cuda:N"};
   }
   asked.device_bytes = *bytes;
 }
@@ -147,7 +152,7 @@ void read_trace_flags(const CLI::App& line, const trace_flags& flags, trace_repl
     }
     asked.granule_bytes = *bytes;
   }
-  if (asked.on_host && (asked.smallest_device || given("--granularity"))) {
+  if ((asked.on_host || asked.card) && (asked.smallest_device || given("--granularity"))) {
     throw command_failure{exit_status::bad_usage, "--smallest-device and --granularity are about the simulated device"};
   }
   if (given("--from")) asked.read.format = require_trace_format("--from", flags.from, trace::trace_format_count);

@@ -7,6 +7,9 @@
 #include <cstdio>
 #include <memory>
 
+#include "cuda_device.hpp"
+#include "cuda_replay_work.hpp"
+#include "device_lock.hpp"
 #include "json_text.hpp"
 #include "number_text.hpp"
 #include "provenance.hpp"
@@ -45,9 +48,24 @@ options settings_of(const trace_replay_request& asked, leg which, const options&
   return settings;
 }
 
+/// The same on a card, where each block is memory traffic. Nobody else may be on it.
+trace::replay_result play_on_card(const trace_replay_request& asked, const options& settings, trace::trace_facts& facts,
+                                  std::unique_ptr<trace::trace_summary>& summary) {
+  const device_lock lock(asked.card->text);
+  const std::unique_ptr<cuda_backend> card = require_cuda_device(*asked.card);
+  memory_info said;
+  if (card->query_memory(said) == status::ok) require_empty(asked.card->text, said.total_bytes - said.free_bytes);
+  cuda_replay_work work(*card);
+  trace::trace_replay replay(asked.file, *card, work, settings);
+  summary = std::make_unique<trace::trace_summary>(&replay);
+  facts = trace::read_trace(asked.file, asked.read, *summary);
+  return replay.finish();
+}
+
 /// One pass over the file. `summary` stands in front of the replay.
 trace::replay_result play(const trace_replay_request& asked, const options& settings, std::uint64_t device_bytes,
                           trace::trace_facts& facts, std::unique_ptr<trace::trace_summary>& summary) {
+  if (asked.card) return play_on_card(asked, settings, facts, summary);
   std::unique_ptr<backend> device;
   sim_backend* simulated = nullptr;
   if (asked.on_host) {
@@ -122,7 +140,7 @@ void print(const trace_replay_request& asked, const all_results& all) {
         count_text(last.driver_frees),
         one.played.steps == 0 ? "-" : count_text(one.played.driver_calls_step_max),
         last.requests == 0 ? "-" : rate_text(static_cast<double>(last.hits) / static_cast<double>(last.requests)),
-        asked.on_host ? "-" : fixed_text(static_cast<double>(one.played.device_ns) / 1e6, 1)};
+        asked.on_host || asked.card ? "-" : fixed_text(static_cast<double>(one.played.device_ns) / 1e6, 1)};
     if (asked.smallest_device) {
       cells.push_back(
           one.smallest_device_bytes ? ratio_text(*one.smallest_device_bytes, one.played.requested_bytes_peak) : "-");
@@ -147,7 +165,8 @@ void print(const trace_replay_request& asked, const all_results& all) {
                   mib_text(played.cached_bytes_max_wanted).c_str());
     }
     if (!played.convictions.empty()) {
-      print_error(asked.file + ": " + leg_name(one.which) + ": the simulated device convicts " +
+      print_error(asked.file + ": " + leg_name(one.which) +
+                  (asked.card ? ": what lay on the card convicts " : ": the simulated device convicts ") +
                   count_text(played.convictions.size()) + " times, first: " + played.convictions.front());
     }
   }
@@ -173,22 +192,30 @@ ordered_json json_of(const policy_result& one) {
 }
 
 std::string json_of(const trace_replay_request& asked, const all_results& all, const std::vector<std::string>& words) {
-  provenance from = this_provenance(asked.on_host ? "host" : "sim", words);
+  provenance from = this_provenance(asked.card ? asked.card->text : asked.on_host ? "host" : "sim", words);
   from.driver = asked.on_host ? "host memory" : "simulated";
   from.free_bytes_at_start = asked.device_bytes;
+  if (asked.card) {
+    const std::unique_ptr<cuda_backend> card = require_cuda_device(*asked.card);
+    memory_info said;
+    (void)card->query_memory(said);  // 0 where it will not say
+    from.driver = driver_text(*card) + ", " + card->device_name();
+    from.free_bytes_at_start = said.free_bytes;
+  }
   ordered_json policies = ordered_json::array();
   for (const policy_result& one : all.policies) policies.push_back(json_of(one));
-  return json_file({{"schema", "arcalloc.trace_replay/1"},
-                    {"provenance", provenance_json(from)},
-                    {"file", asked.file},
-                    {"format", trace::trace_format_name(all.facts.format)},
-                    {"events", all.events},
-                    {"requested_bytes_peak", all.requested_bytes_peak},
-                    {"reserved_bytes_peak",
-                     all.reserved_bytes_peak == 0 ? ordered_json(nullptr) : ordered_json(all.reserved_bytes_peak)},
-                    {"device_bytes", asked.device_bytes},
-                    {"granule_bytes", asked.on_host ? ordered_json(nullptr) : ordered_json(asked.granule_bytes)},
-                    {"policies", policies}});
+  return json_file(
+      {{"schema", "arcalloc.trace_replay/1"},
+       {"provenance", provenance_json(from)},
+       {"file", asked.file},
+       {"format", trace::trace_format_name(all.facts.format)},
+       {"events", all.events},
+       {"requested_bytes_peak", all.requested_bytes_peak},
+       {"reserved_bytes_peak",
+        all.reserved_bytes_peak == 0 ? ordered_json(nullptr) : ordered_json(all.reserved_bytes_peak)},
+       {"device_bytes", asked.card ? ordered_json(nullptr) : ordered_json(asked.device_bytes)},
+       {"granule_bytes", asked.on_host || asked.card ? ordered_json(nullptr) : ordered_json(asked.granule_bytes)},
+       {"policies", policies}});
 }
 
 exit_status verdict_of(const all_results& all) {
@@ -222,6 +249,8 @@ exit_status replay_trace(const trace_replay_request& asked, const std::vector<st
     }
   } catch (const trace::trace_error& error) {
     throw command_failure{exit_status::bad_usage, error.message};
+  } catch (const decode::device_error& error) {
+    throw command_failure{exit_status::device_refused, "--device " + asked.card->text + ": " + error.message};
   }
   print(asked, all);
   if (!asked.json.empty()) write_result_file("--json", asked.json, json_of(asked, all, words));

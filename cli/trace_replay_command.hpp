@@ -23,6 +23,7 @@ struct trace_replay_request {
   std::uint64_t capacity_bytes = 0;  ///< 0: none
   std::optional<geometry> classes;   ///< of bounded; none: as the environment says
   bool on_host = false;
+  std::optional<device_choice> card;  ///< CUDA; then neither the host nor the simulated device
   std::uint64_t device_bytes = std::uint64_t{80} << 30;
   std::uint64_t granule_bytes = std::uint64_t{2} << 20;  ///< of the simulated device
   bool smallest_device = false;

@@ -22,6 +22,9 @@ file(RELATIVE_PATH arcalloc_prefix_from_pc
 string(REGEX REPLACE "/$" "" arcalloc_prefix_from_pc "${arcalloc_prefix_from_pc}")
 # A C compiler that links the static library has to be told of the C++ runtime; a shared one knows of it.
 set(arcalloc_runtime "")
+if(CMAKE_DL_LIBS)
+  string(APPEND arcalloc_runtime " -l${CMAKE_DL_LIBS}")  # dlopen, where libc does not have it itself
+endif()
 foreach(library stdc++ c++)
   if(library IN_LIST CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
     string(APPEND arcalloc_runtime " -l${library}")

@@ -23,7 +23,7 @@ status captured_step::record(const std::function<void()>& step, capture_report& 
     outcome = record_in_window(step);
   } catch (...) {
     // A fault in the step itself: the window must not outlive it.
-    static_cast<void>(compute_->stop());
+    compute_->drop();
     static_cast<void>(memory_->abort_capture(on_));
     throw;
   }
@@ -39,11 +39,12 @@ status captured_step::record_in_window(const std::function<void()>& step) {
   } catch (const memory_refused& refusal) {
     outcome = refusal.outcome;
   }
-  recorded_operations taken = compute_->stop();
   if (outcome != status::ok) {
+    compute_->drop();
     const status aborted = memory_->abort_capture(on_);
     return aborted == status::ok ? outcome : aborted;
   }
+  recorded_operations taken = compute_->stop();
   outcome = memory_->end_capture(on_, graph_);
   if (outcome == status::ok) operations_ = std::move(taken);
   return outcome;

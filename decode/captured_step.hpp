@@ -7,7 +7,7 @@
 #include <arcalloc/allocator.hpp>
 
 #include "decode/capture_report.hpp"
-#include "decode/recording_executor.hpp"
+#include "decode/capturing_executor.hpp"
 
 namespace arcalloc::decode {
 
@@ -19,7 +19,7 @@ namespace arcalloc::decode {
 /// Concurrency: one thread. It does not compute while it records: the first replay does.
 class captured_step {
  public:
-  captured_step(allocator& memory, recording_executor& compute, stream on) noexcept
+  captured_step(allocator& memory, capturing_executor& compute, stream on) noexcept
       : memory_(&memory), compute_(&compute), on_(on) {}
   ~captured_step() { static_cast<void>(give_back()); }
   captured_step(const captured_step&) = delete;
@@ -43,7 +43,7 @@ class captured_step {
   void report_window(capture_report& report) const;
 
   allocator* memory_;
-  recording_executor* compute_;
+  capturing_executor* compute_;
   stream on_;
   graph_id graph_ = graph_id::none;
   bool launched_ = false;

@@ -10,7 +10,7 @@ namespace arcalloc::decode {
 template <typename Operation>
 void recording_executor::take(const Operation& operation) {
   if (recording_) {
-    taken_.operations_.emplace_back(operation);
+    taken_.add(operation);
   } else {
     operation(*compute_);
   }
@@ -26,9 +26,14 @@ void recording_executor::start() {
   recording_ = true;
 }
 
-recorded_operations recording_executor::stop() noexcept {
+recorded_operations recording_executor::stop() {
   recording_ = false;
   return std::exchange(taken_, {});
+}
+
+void recording_executor::drop() noexcept {
+  recording_ = false;
+  taken_ = {};
 }
 
 void recording_executor::fill(tensor_output out, std::size_t count, const value_source& values) {

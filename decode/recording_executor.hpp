@@ -1,45 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
-#include <vector>
-
-#include "decode/executor.hpp"
+#include "decode/capturing_executor.hpp"
 
 namespace arcalloc::decode {
-
-/// Operations with the addresses of their tensors, in order: a graph without a device.
-///
-/// Running it computes on those addresses, whoever has the memory by then; it allocates nothing.
-class recorded_operations {
- public:
-  void run(executor& on) const {
-    for (const auto& each : operations_) each(on);
-  }
-  [[nodiscard]] std::size_t size() const noexcept { return operations_.size(); }
-
- private:
-  friend class recording_executor;
-  std::vector<std::function<void(executor&)>> operations_;
-};
 
 /// Passes every operation on to another executor; while it records, it takes the operation down instead and
 /// computes nothing, as a stream does that is being captured.
 ///
-/// What the host says or asks meanwhile cannot be part of a graph: fill, write_index and read_index throw
-/// std::logic_error while it records.
 /// Concurrency: one thread. Cost: a virtual call more; while it records, host memory for each operation.
-class recording_executor final : public executor {
+class recording_executor final : public capturing_executor {
  public:
   explicit recording_executor(executor& compute) noexcept : compute_(&compute) {}
 
-  /// Requires: it does not record.
-  void start();
-  /// Ends the recording and hands it over.
-  [[nodiscard]] recorded_operations stop() noexcept;
-
-  /// Who computes when it does not record, and when a recording is run.
-  [[nodiscard]] executor& compute() const noexcept { return *compute_; }
+  void start() override;
+  [[nodiscard]] recorded_operations stop() override;
+  void drop() noexcept override;
+  /// Who computes when it does not record, too.
+  [[nodiscard]] executor& compute() noexcept override { return *compute_; }
 
   void fill(tensor_output out, std::size_t count, const value_source& values) override;
   void write_index(tensor_output place, std::int32_t value) override;

@@ -117,10 +117,10 @@ std::uint64_t driver_calls(const counters& c) {
 class session {
  public:
   session(allocator& memory, const session_settings& settings, const session_input& input, session_outcome& outcome,
-          const std::function<void(std::size_t)>& after_token)
-      : memory_(memory), settings_(settings), input_(input), outcome_(outcome), after_token_(after_token) {}
+          const std::function<void(std::size_t)>& after_token, stream on)
+      : memory_(memory), settings_(settings), input_(input), outcome_(outcome), after_token_(after_token), on_(on) {}
 
-  void run(const operations& ops, recording_executor& compute, device_state& state) {
+  void run(const operations& ops, capturing_executor& compute, device_state& state) {
     state.llama.emplace(ops, *input_.weights);
     state.cache.emplace(ops, input_.weights->config(), settings_.kv);
     state.token = ops.index(input_.prompt.front());
@@ -207,7 +207,7 @@ class session {
     return next;
   }
 
-  void run_captured(const operations& ops, recording_executor& compute, device_state& state) {
+  void run_captured(const operations& ops, capturing_executor& compute, device_state& state) {
     capture_report& report = outcome_.capture.emplace();
     const auto whole_step = [&] { return eager_step(ops, state, attention_span::whole); };
     profile recorded;
@@ -220,7 +220,7 @@ class session {
       keep(recorded);
     }
     cover(memory_, warms_up ? recorded : input_.wanted, settings_.prewarm, report);
-    state.graph.emplace(memory_, compute, default_stream);
+    state.graph.emplace(memory_, compute, on_);
     report.window = state.graph->record([&] { compute_step(ops, state, attention_span::whole); }, report);
     if (report.window != status::ok) {
       make_tokens(settings_.tokens, whole_step);
@@ -229,12 +229,15 @@ class session {
     make_tokens(settings_.tokens, [&] { return replayed_step(ops, state, report); });
   }
 
-  void keep(const profile& recorded) const {
+  /// A file's profile is on the default stream, whatever the run's is.
+  void keep(profile& recorded) const {
     if (settings_.profile_record_path.empty()) return;
     profile_error error{};
-    if (write_profile(settings_.profile_record_path.c_str(), recorded, error) != status::ok) {
-      throw input_error{error.text};
-    }
+    const bool is_named_otherwise = on_ != default_stream;
+    if (is_named_otherwise) recorded.rename_stream(on_, default_stream);
+    const status written = write_profile(settings_.profile_record_path.c_str(), recorded, error);
+    if (is_named_otherwise) recorded.rename_stream(default_stream, on_);
+    if (written != status::ok) throw input_error{error.text};
   }
 
   void print(std::int32_t previous, std::int32_t token) {
@@ -257,6 +260,7 @@ class session {
   const session_input& input_;
   session_outcome& outcome_;
   const std::function<void(std::size_t)>& after_token_;
+  stream on_;
   std::int32_t last_token_ = token_of_start;
   bool half_is_noted_ = false;
 };
@@ -264,14 +268,18 @@ class session {
 }  // namespace
 
 session_outcome run_session(allocator& memory, const session_settings& settings,
-                            const std::function<void(std::size_t)>& after_token) {
-  const session_input input = open_input(settings);
+                            const std::function<void(std::size_t)>& after_token, const session_device* device) {
+  session_input input = open_input(settings);
+  const stream on = device != nullptr ? device->on : default_stream;
+  if (device != nullptr) input.wanted.rename_stream(default_stream, on);
   session_outcome outcome;
-  session steps{memory, settings, input, outcome, after_token};
-  tensor_source tensors{memory, default_stream};
+  session steps{memory, settings, input, outcome, after_token, on};
+  tensor_source tensors{memory, on};
   host_executor host;
-  recording_executor compute{host};
-  const operations ops{tensors, settings.capture ? static_cast<executor&>(compute) : host};
+  recording_executor recording{host};
+  capturing_executor& compute = device != nullptr ? device->work : recording;
+  const bool is_plain_host = device == nullptr && !settings.capture;
+  const operations ops{tensors, is_plain_host ? static_cast<executor&>(host) : compute};
   {
     // Outside the try block, so that the last counters are read while the tensors and the graph are there.
     device_state state;

@@ -4,6 +4,7 @@
 #include <arcalloc/arcalloc.h>
 #include <algorithm>
 #include <arcalloc/allocator.hpp>
+#include <arcalloc/cuda_backend.hpp>
 #include <arcalloc/host_backend.hpp>
 #include <atomic>
 #include <cstddef>
@@ -16,19 +17,25 @@
 // namespace. Made and ended by the C ABI alone, in malloc's memory, as in the core. Constant after
 // their creation, but for the count of a device's allocators, which is atomic.
 
-/// A device made of host memory or of the caller's functions, and how many allocators stand on it.
+/// Which device an arcalloc_device becomes: a CUDA device that is not open yet.
+struct arcalloc_cuda_device {};
+
+/// A device made of host memory, of CUDA's driver or of the caller's functions, and how many allocators stand on it.
 struct arcalloc_device {
   explicit arcalloc_device(std::uint64_t size_bytes) noexcept
       : below(::new (static_cast<void*>(room)) arcalloc::host_backend(size_bytes)) {}
   explicit arcalloc_device(const arcalloc_backend& functions) noexcept
       : below(::new (static_cast<void*>(room)) arcalloc::detail::caller_backend(functions)) {}
+  explicit arcalloc_device(arcalloc_cuda_device) noexcept
+      : cuda(::new (static_cast<void*>(room)) arcalloc::cuda_backend), below(cuda) {}
   ~arcalloc_device() { below->~backend(); }
   arcalloc_device(const arcalloc_device&) = delete;
   arcalloc_device& operator=(const arcalloc_device&) = delete;
 
-  static constexpr std::size_t room_bytes =
-      std::max(sizeof(arcalloc::host_backend), sizeof(arcalloc::detail::caller_backend));
+  static constexpr std::size_t room_bytes = std::max(
+      {sizeof(arcalloc::host_backend), sizeof(arcalloc::cuda_backend), sizeof(arcalloc::detail::caller_backend)});
 
+  arcalloc::cuda_backend* cuda = nullptr;  ///< below, where it is that
   arcalloc::backend* below;
   std::atomic<std::uint64_t> allocators{0};
   alignas(std::max_align_t) unsigned char room[room_bytes];

@@ -25,6 +25,9 @@ template <>
 inline constexpr std::size_t size_at_first<arcalloc_backend> = offsetof(arcalloc_backend, drop_event) +
                                                                sizeof(arcalloc_backend::drop_event);
 template <>
+inline constexpr std::size_t size_at_first<arcalloc_cuda_options> = offsetof(arcalloc_cuda_options, driver_path) +
+                                                                    sizeof(const char*);
+template <>
 inline constexpr std::size_t size_at_first<arcalloc_memory_info> = offsetof(arcalloc_memory_info, total_bytes) + 8;
 template <>
 inline constexpr std::size_t size_at_first<arcalloc_cap_arithmetic> = offsetof(arcalloc_cap_arithmetic, reserve_bytes) +

@@ -267,6 +267,10 @@ status pool::give_back(lock& guard, std::uint64_t cached_bytes_target, when_busy
   }
   const status outcome = send_off(guard, leaving, because::asked);
   if (beyond_lease_) obey_cached_max(guard);
+  if (busy == when_busy::wait && !capturing()) {
+    const driver_call call(*this, guard);
+    source_.device().trim();
+  }
   return outcome;
 }
 

@@ -204,6 +204,24 @@ typedef struct arcalloc_backend {
   arcalloc_status (*allocate_beside_capture)(void* context, size_t bytes, arcalloc_stream stream, void** address);
 } arcalloc_backend;
 
+/* Which context a CUDA device's memory belongs to: the device's primary one, or the calling thread's current one. */
+typedef int32_t arcalloc_cuda_context;
+enum { ARCALLOC_CUDA_CONTEXT_PRIMARY = 0, ARCALLOC_CUDA_CONTEXT_CURRENT };
+
+/* Which of the driver's ways to lend is used: cuMemAlloc, or a pool of our own. */
+typedef int32_t arcalloc_cuda_source;
+enum { ARCALLOC_CUDA_SOURCE_DRIVER = 0, ARCALLOC_CUDA_SOURCE_STREAM_ORDERED };
+
+/* A CUDA device; cuda_backend.hpp says what each field means. All zero but for the size: device 0 as shipped. */
+typedef struct arcalloc_cuda_options {
+  uint32_t size;
+  int32_t ordinal; /* not read under ARCALLOC_CUDA_CONTEXT_CURRENT */
+  arcalloc_cuda_context context;
+  arcalloc_cuda_source source;
+  uint64_t granularity;    /* a power of two; 0: 512 */
+  const char* driver_path; /* null: libcuda.so.1 as the loader finds it */
+} arcalloc_cuda_options;
+
 /* What the driver says about the device's memory now. */
 typedef struct arcalloc_memory_info {
   uint32_t size;
@@ -279,6 +297,13 @@ ARCALLOC_API const char* arcalloc_cap_source_name(uint64_t value) ARCALLOC_NOEXC
 ARCALLOC_API arcalloc_status arcalloc_host_device_create(uint64_t size_bytes, arcalloc_device** out) ARCALLOC_NOEXCEPT;
 ARCALLOC_API arcalloc_status arcalloc_device_create(const arcalloc_backend* backend,
                                                     arcalloc_device** out) ARCALLOC_NOEXCEPT;
+/* The driver is opened at run time. Refused, `text` (if any) says what is missing, cut to `capacity` bytes:
+ * ARCALLOC_BACKEND_UNAVAILABLE where there is no driver or no such device. Null options: device 0. */
+ARCALLOC_API arcalloc_status arcalloc_cuda_device_create(const arcalloc_cuda_options* options, arcalloc_device** out,
+                                                         char* text, size_t capacity) ARCALLOC_NOEXCEPT;
+/* What a device's driver failed to do last, in a sentence written as snprintf does; "" where nothing is known. */
+ARCALLOC_API int arcalloc_device_error_text(const arcalloc_device* device, char* text,
+                                            size_t capacity) ARCALLOC_NOEXCEPT;
 /* ARCALLOC_INVALID_ARGUMENT, and nothing done, while an allocator stands on it. */
 ARCALLOC_API arcalloc_status arcalloc_device_destroy(arcalloc_device* device) ARCALLOC_NOEXCEPT;
 /* "" for a null device. Valid as long as the device. */

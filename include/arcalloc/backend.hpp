@@ -37,7 +37,7 @@ enum class event : std::uint64_t { none = 0 };
 /// Called by the segment source on a miss, on an eviction and when a bound is armed, and for events
 /// when memory changes hands between streams or goes back; never on a hit.
 /// Concurrency: every function may be called from any thread at any time, several at once. The
-/// allocator holds none of its locks in allocate, free, query_memory and wait_event, which may
+/// allocator holds none of its locks in allocate, free, trim, query_memory and wait_event, which may
 /// block; the others are called with locks held and must not.
 /// Cost: a driver call. Nothing here throws; a failure is a status and leaves the device as it was.
 /// It does not round, cache, count or remember: it hands out exactly what it is asked for.
@@ -71,6 +71,10 @@ class backend {
   /// Takes back exactly what allocate lent. The caller has made sure that no work uses it any more.
   /// On failure the memory is still lent, and the call may be repeated.
   [[nodiscard]] virtual status free(void* address, std::size_t bytes) noexcept = 0;
+
+  /// A drain has given back all that it could: a driver that keeps what it was given back now parts with it. Called
+  /// without locks, outside of every capture window; it may block, but not for work that is under way.
+  virtual void trim() noexcept {}
 
   /// Free and total bytes of the device, as the driver sees them now.
   [[nodiscard]] virtual status query_memory(memory_info& out) const noexcept = 0;

@@ -26,6 +26,20 @@ TEST(doctor, shows_the_bound_of_a_small_device_with_its_arithmetic) {
   }
 }
 
+TEST(doctor, says_what_there_is_of_cuda) {
+  const ended without = arcalloc({"doctor", "--device", "host:262MiB"}, {{"LD_LIBRARY_PATH", "/nonexistent"}});
+  EXPECT_EQ(without.exit_status, 0) << without.err;
+  EXPECT_NE(without.out.find("\ncuda "), std::string::npos) << without.out;
+  const temporary_folder folder;
+  const ended with = arcalloc({"doctor", "--device", "host:262MiB", "--json", folder.file("d.json")},
+                              {{"LD_LIBRARY_PATH", ARCALLOC_FAKE_CUDA_FOLDER}, {"FAKE_CUDA_VERSION", "12040"}});
+  EXPECT_EQ(with.exit_status, 0) << with.err;
+  EXPECT_EQ(json::parse(content_of(folder.file("d.json")))["device"]["cuda"], "CUDA 12.4, simulated device 0");
+  const ended no_device = arcalloc({"doctor", "--device", "host:262MiB"},
+                                   {{"LD_LIBRARY_PATH", ARCALLOC_FAKE_CUDA_FOLDER}, {"FAKE_CUDA_DEVICES", "0"}});
+  EXPECT_NE(no_device.out.find("not available: cuInit: the driver sees no device"), std::string::npos) << no_device.out;
+}
+
 TEST(doctor, shows_every_setting) {
   const ended run = arcalloc({"doctor"});
   std::size_t count = 0;
@@ -78,7 +92,7 @@ TEST(doctor, a_bad_value_never_widens_the_bound) {
 
 TEST(doctor, refuses_devices_as_decode_does) {
   EXPECT_EQ(arcalloc({"doctor", "--device", "gpu"}).exit_status, 2);
-  EXPECT_EQ(arcalloc({"doctor", "--device", "cuda:0"}).exit_status, 3);
+  EXPECT_EQ(arcalloc({"doctor", "--device", "cuda:99999"}).exit_status, 3);
   EXPECT_EQ(arcalloc({"doctor", "--json", "/nonexistent/d.json"}).exit_status, 2);
 }
 

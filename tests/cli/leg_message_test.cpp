@@ -30,6 +30,8 @@ TEST(leg_message, a_request_arrives_as_it_was_sent) {
   sent.session.profile_path = every_byte;
   sent.session.profile_record_path = "r";
   sent.device_bytes = UINT64_MAX;
+  sent.cuda_ordinal = 3;
+  sent.is_stream_ordered = true;
   sent.memory.enabled = false;
   sent.memory.classes = geometry::exact;
   sent.memory.cached_bytes_max = {bound_mode::explicit_bytes, UINT64_MAX - 1, true};
@@ -51,6 +53,8 @@ TEST(leg_message, a_request_arrives_as_it_was_sent) {
   EXPECT_EQ(arrived->session.context, 34U);
   EXPECT_EQ(arrived->session.kv, decode::kv_mode::preallocated);
   EXPECT_EQ(arrived->device_bytes, UINT64_MAX);
+  EXPECT_EQ(arrived->cuda_ordinal, 3);
+  EXPECT_TRUE(arrived->is_stream_ordered);
   EXPECT_TRUE(arrived->session.capture);
   EXPECT_FALSE(arrived->session.prewarm);
   EXPECT_EQ(arrived->session.profile_path, every_byte);

@@ -63,6 +63,12 @@ memory_info backend_conformance::memory() const {
   return said;
 }
 
+std::vector<stream> backend_conformance::streams() {
+  std::vector<stream> all = GetParam().streams();
+  all.insert(all.begin(), default_stream);
+  return all;
+}
+
 TEST_P(backend_conformance, has_a_name_and_a_granule_that_stay) {
   EXPECT_STRNE(device_->name(), "");
   ASSERT_GT(granule_, 0U);
@@ -145,7 +151,10 @@ TEST_P(backend_conformance, loses_nothing_over_a_thousand_turns) {
 }
 
 TEST_P(backend_conformance, lends_for_any_stream) {
-  for (const stream on : {stream{1}, stream{2}, stream{~std::uint64_t{0}}}) {
+  std::vector<stream> every = streams();
+  every.push_back(per_thread_stream);
+  every.push_back(this_thread_stream());
+  for (const stream on : every) {
     void* address = nullptr;
     ASSERT_EQ(device_->allocate(granule_, on, address), status::ok);
     give_back(address, 1);
@@ -154,7 +163,9 @@ TEST_P(backend_conformance, lends_for_any_stream) {
 
 // A synchronous device is never asked for events; that it answers all the same keeps callers simple.
 TEST_P(backend_conformance, an_event_passes_and_is_dropped) {
-  for (const stream on : {default_stream, stream{1}, stream{2}}) {
+  std::vector<stream> every = streams();
+  every.push_back(this_thread_stream());
+  for (const stream on : every) {
     event point{};
     ASSERT_EQ(device_->record_event(on, point), status::ok);
     EXPECT_NE(point, event::none);
@@ -168,9 +179,10 @@ TEST_P(backend_conformance, an_event_passes_and_is_dropped) {
 }
 
 TEST_P(backend_conformance, events_pass_in_any_order_and_may_be_dropped_unseen) {
+  const std::vector<stream> some = streams();
   std::vector<event> points(6);
   for (std::size_t i = 0; i < points.size(); ++i) {
-    ASSERT_EQ(device_->record_event(stream{i % 2}, points[i]), status::ok);
+    ASSERT_EQ(device_->record_event(some[i % 2], points[i]), status::ok);
   }
   EXPECT_EQ(device_->wait_event(points[5]), status::ok);
   EXPECT_EQ(device_->wait_event(points[4]), status::ok);
@@ -189,8 +201,8 @@ TEST_P(backend_conformance, several_threads_call_at_once) {
   const memory_info before = memory();
   lent_to_threads lent;
   std::vector<std::thread> callers;
-  for (std::uint64_t i = 0; i < 4; ++i) {
-    callers.emplace_back([this, &lent, &before, on = stream{i}] {
+  for (const stream on : streams()) {
+    callers.emplace_back([this, &lent, &before, on] {
       for (std::size_t turn = 0; turn < 200; ++turn) {
         const std::size_t bytes = (turn % 5 + 1) * granule_;
         void* address = nullptr;

@@ -17,6 +17,8 @@ struct backend_candidate {
   std::function<std::unique_ptr<backend>()> make;
   /// What it has to complain about after a case, such as what was never given back. Empty: nothing.
   std::function<std::vector<std::string>(backend&)> complaints = [](backend&) { return std::vector<std::string>(); };
+  /// Three streams of the device, besides the default one.
+  std::function<std::vector<stream>()> streams = [] { return std::vector<stream>{stream{1}, stream{2}, stream{3}}; };
 };
 
 /// The contract of arcalloc/backend.hpp, and nothing that it does not say.
@@ -29,6 +31,8 @@ class backend_conformance : public ::testing::TestWithParam<backend_candidate> {
   void* lend(std::size_t granules);
   void give_back(void* address, std::size_t granules);
   [[nodiscard]] memory_info memory() const;
+  /// The default stream, then the candidate's.
+  [[nodiscard]] static std::vector<stream> streams();
 
   std::unique_ptr<backend> device_;
   std::size_t granule_ = 0;

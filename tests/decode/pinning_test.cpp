@@ -10,6 +10,7 @@
 #include "decode/captured_step.hpp"
 #include "decode/configs.hpp"
 #include "decode/model.hpp"
+#include "decode/recording_executor.hpp"
 #include "decode/tokenizer.hpp"
 #include "devices.hpp"
 #include "files.hpp"

@@ -45,7 +45,7 @@ def remove(*paths):
 def with_one_header(flaw):
     """The flaw alone with counters.h: to compile every header again for every canary takes long."""
     def act(root):
-        for header in (root / "include/arcalloc").iterdir():
+        for header in (root / "include/arcalloc").rglob("*.h*"):
             if header.name != "counters.h":
                 header.unlink()
         flaw(root)
@@ -78,6 +78,7 @@ CANARIES = [
     ("lengths", write("decode/long.cpp", LONG_FUNCTION), "a function of 72 lines"),
     ("lengths", write("decode/long.cpp", LICENCE + ";\n" * 500), "more than 500 lines"),
     ("format", append("src/base.hpp", "int   x ;\n"), "src/base.hpp"),
+    ("named_bugs", replace("src/stream_work.cpp", "device_.synchronous()", "device_.is_synchronous()"), "occurs 0 times"),
     ("scripts", append("run", "echo $undefined_thing\n"), "run:"),
     ("scripts", write("tools/stray", "#!/usr/bin/env bash\ntrue\n"), "no `set -euo pipefail`"),
     ("licence_lines", write("rust/src/stray.rs", "fn f() {}\n"), "rust/src/stray.rs:1: no line"),
@@ -97,6 +98,9 @@ CANARIES = [
     ("documents", append("docs/decode.md", "See `docs/nothing.md`.\n"), "`docs/nothing.md` does not exist"),
     ("documents", append("docs/decode.md", "`arcalloc decode --nothing`\n"), "arcalloc decode has no --nothing"),
     ("documents", replace("man/arcalloc.1", "Fl -tokens", "Fl -token"), "does not explain --tokens"),
+    ("documents", replace("docs/statistics.md", "frees taken", "frees seen"), "says of `frees`: frees taken"),
+    ("documents", replace("examples/prometheus/alerts.yml", "arcalloc_steps_total", "arcalloc_steps"),
+     "arcalloc_steps is no series of the metrics"),
     ("documents", remove("docs/statistics.md"), "docs/statistics.md: missing"),
     ("json_keys", append("README.md", "\n"), "does not explain `nonsense` of the result"),
     ("json_keys", append("README.md", "\n"), "explains `tokens_equal`, which the result does not have"),

@@ -57,16 +57,42 @@ def check_counters(root, findings):
     compare("docs/statistics.md", documented + peaks, "counters.h", fields, findings)
 
 
-def check_meanings(root, findings):
-    """What the metrics say of a counter is what docs/statistics.md says."""
+def counters_of_the_code(root):
+    """(kind, name, meaning) of every counter, as src/counters.cpp has them; a peak's meaning is left to its macro."""
     code = re.sub(r'"\s*\n\s*"', "", read(root, "src/counters.cpp"))
-    meanings = dict(re.findall(r'ARCALLOC_FIELD\(\w+,\s*(\w+),\s*"([^"]*)"\)', code))
-    meanings |= {name + "_bytes": said for name, said in re.findall(r'ARCALLOC_BYTES\(\s*(\w+),\s*"([^"]*)"\)', code)}
-    if not meanings:
-        findings.append("src/counters.cpp: found no meaning of a counter")
-    rows = read(root, "docs/statistics.md").splitlines()
-    findings += [f"docs/statistics.md: not what src/counters.cpp says of `{name}`: {said}"
-                 for name, said in meanings.items() if f"| `{name}` | {said} |" not in rows]
+    listed = re.findall(r'ARCALLOC_FIELD\(\s*(\w+),\s*(\w+),\s*"([^"]*)"\),', code)
+    for short, meaning in re.findall(r'ARCALLOC_BYTES\(\s*(\w+),\s*"([^"]*)"\),', code):
+        listed += [("gauge", short + "_bytes", meaning), ("gauge", short + "_bytes_peak", None)]
+    return listed
+
+
+def check_meanings(root, findings):
+    """What the metrics say of a counter is what docs/statistics.md says, of each that has a row there."""
+    if not (root / "docs/statistics.md").is_file():
+        return  # check_counters has said so
+    meanings = {name: meaning for _, name, meaning in counters_of_the_code(root)}
+    for row in read(root, "docs/statistics.md").splitlines():
+        cells = re.fullmatch(r"\| `(\w+)` \| (.*) \|", row)
+        if not cells or cells.group(1) in ("size", "version"):
+            continue
+        said = meanings.get(cells.group(1), "nothing")
+        if cells.group(2) != said:
+            findings.append(f"docs/statistics.md: src/counters.cpp says of `{cells.group(1)}`: {said}")
+
+
+def check_series(root, findings):
+    """The series that the dashboard, the alerts and the page for operators name are those that the metrics have."""
+    series = {f"arcalloc_{name}" + ("_total" if kind == "count" else "")
+              for kind, name, _ in counters_of_the_code(root)}
+    looked_at = 0
+    for page in ("docs/operations.md", *map(str, tree.files(root, "examples/prometheus/"))):
+        for number, line in enumerate(read(root, page).splitlines(), 1):
+            for name in re.findall(r"\barcalloc_\w+", line):
+                looked_at += 1
+                if name not in series:
+                    findings.append(f"{page}:{number}: {name} is no series of the metrics")
+    if looked_at == 0:
+        findings.append("found no series in any dashboard, alert or page")
 
 
 def check_statuses(root, findings):
@@ -133,6 +159,7 @@ def main():
     check_settings(given.root, pages, findings)
     check_counters(given.root, findings)
     check_meanings(given.root, findings)
+    check_series(given.root, findings)
     check_statuses(given.root, findings)
     check_paths(given.root, pages, findings)
     check_flags(given.root, given.program, pages, findings)

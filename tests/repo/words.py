@@ -17,9 +17,10 @@ BANNED = {
     "util": "what it does", "utils": "what it does", "helper": "what it does", "helpers": "what it does",
     "manager": "what it does", "misc": "what it does", "impl": "what it is",
 }
-# The C++ library's, the system's, CUDA's, and what the glossary allows: the act, not the piece of memory.
+# The C++ library's, the system's, the CUDA driver's, and what the glossary allows: the act, not the piece of memory.
 NOT_OURS = re.compile(r"memory_order_release|driver_allocation|numeric_limits|release_graph|std::(unique_ptr|atomic)\S*release"
-                      r"|[.>]release\b|[gs]etrlimit|rlimit\w*|RLIMIT_\w+|cudaErrorMemoryAllocation")
+                      r"|[.>]release\b|[gs]etrlimit|rlimit\w*|RLIMIT_\w+|cudaErrorMemoryAllocation"
+                      r"|\bcu[A-Z]\w*|\bCU(?:DA)?_[A-Z]\w*")
 LATER = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")
 
 

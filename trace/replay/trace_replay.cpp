@@ -21,8 +21,14 @@ allocator* make(const std::string& file, backend& device, const options& setting
 }  // namespace
 
 trace_replay::trace_replay(std::string file, backend& device, sim_backend* simulated, const options& settings)
-    : file_(std::move(file)), simulated_(simulated), memory_(make(file_, device, settings)) {
+    : file_(std::move(file)), work_(nullptr), memory_(make(file_, device, settings)) {
+  if (simulated != nullptr) work_ = &simulated_.emplace(*simulated);
   streams_.emplace(0, default_stream);
+}
+
+trace_replay::trace_replay(std::string file, backend& device, device_work& work, const options& settings)
+    : file_(std::move(file)), work_(&work), memory_(make(file_, device, settings)) {
+  streams_.emplace(0, work.open_stream(0));
 }
 
 void trace_replay::refuse(const std::string& why) const {
@@ -35,7 +41,9 @@ void trace_replay::require(status outcome, const event& what) const {
 }
 
 stream trace_replay::stream_of(std::uint64_t named) {
-  return streams_.try_emplace(named, stream{streams_.size()}).first->second;
+  const auto [at, is_new] = streams_.try_emplace(named, stream{streams_.size()});
+  if (is_new && work_ != nullptr) at->second = work_->open_stream(static_cast<std::uint64_t>(at->second));
+  return at->second;
 }
 
 void trace_replay::take(const event& what) {
@@ -67,7 +75,7 @@ void trace_replay::take(const event& what) {
     case event_kind::capture_end:
       return end_capture(what);
     case event_kind::capture_abort:
-      if (simulated_ != nullptr && memory_->is_capturing(on)) simulated_->abort_capture(on);
+      if (work_ != nullptr && memory_->is_capturing(on)) work_->abort_capture(on);
       return require(memory_->abort_capture(on), what);
     case event_kind::graph_launch:
       return launch(what);
@@ -94,10 +102,7 @@ bool trace_replay::hand_out(std::uint64_t bytes, stream on, block& piece) {
     result_.refusal = replay_refusal{events_, outcome, bytes, memory_->last_failure()};
     return false;
   }
-  if (simulated_ != nullptr) {
-    simulated_->handed_out(on, piece.data(), bytes);
-    simulated_->use(on, piece.data(), bytes);
-  }
+  if (work_ != nullptr) work_->handed_out(on, piece.data(), bytes);
   return true;
 }
 
@@ -113,7 +118,7 @@ void trace_replay::allocate(const event& what) {
 void trace_replay::give_back(const event& what) {
   const auto found = live_.find(what.id);
   if (found == live_.end()) refuse("frees a block that is not live");
-  if (simulated_ != nullptr && found->second.piece) simulated_->handed_back(found->second.piece.data());
+  if (work_ != nullptr && found->second.piece) work_->handed_back(found->second.piece.data());
   require(memory_->deallocate(found->second.piece, stream_of(what.stream)), what);
   requested_bytes_ -= found->second.bytes;
   live_.erase(found);
@@ -122,7 +127,7 @@ void trace_replay::give_back(const event& what) {
 void trace_replay::use(const event& what) {
   const auto found = live_.find(what.id);
   if (found == live_.end()) refuse("uses a block that is not live");
-  if (simulated_ != nullptr) simulated_->use(stream_of(what.stream), found->second.piece.data(), found->second.bytes);
+  if (work_ != nullptr) work_->use(stream_of(what.stream), found->second.piece.data(), found->second.bytes);
   require(memory_->note_use(found->second.piece, stream_of(what.stream)), what);
 }
 
@@ -145,19 +150,19 @@ void trace_replay::end_step() {
 void trace_replay::begin_capture(const event& what) {
   const stream on = stream_of(what.stream);
   require(memory_->begin_capture(on, {what.policy, pool_group{what.other}}), what);
-  if (simulated_ != nullptr) simulated_->begin_capture(on, what.other);
+  if (work_ != nullptr) work_->begin_capture(on, what.other);
 }
 
 void trace_replay::join_capture(const event& what) {
   require(memory_->join_capture(stream_of(what.stream), stream_of(what.other)), what);
-  if (simulated_ != nullptr) simulated_->wait(stream_of(what.stream), stream_of(what.other));
+  if (work_ != nullptr) work_->join_capture(stream_of(what.stream), stream_of(what.other));
 }
 
 void trace_replay::end_capture(const event& what) {
   captured_graph made;
   // The driver's window closes first; one that never opened is refused by the allocator before that.
   if (!memory_->is_capturing(stream_of(what.stream))) require(status::invalid_argument, what);
-  if (simulated_ != nullptr) made.on_device = simulated_->end_capture(stream_of(what.stream));
+  if (work_ != nullptr) made.on_device = work_->end_capture(stream_of(what.stream));
   require(memory_->end_capture(stream_of(what.stream), made.pinned), what);
   graphs_[what.id] = made;
 }
@@ -165,14 +170,14 @@ void trace_replay::end_capture(const event& what) {
 void trace_replay::launch(const event& what) {
   const auto found = graphs_.find(what.id);
   if (found == graphs_.end()) refuse("launches no graph of the trace");
-  if (simulated_ != nullptr) simulated_->launch_graph(found->second.on_device, stream_of(what.stream));
+  if (work_ != nullptr) work_->launch(found->second.on_device, stream_of(what.stream));
   require(memory_->note_replay(found->second.pinned, stream_of(what.stream)), what);
 }
 
 void trace_replay::release_graph(const event& what) {
   const auto found = graphs_.find(what.id);
   if (found == graphs_.end()) refuse("releases no graph of the trace");
-  if (simulated_ != nullptr) simulated_->forget_graph(found->second.on_device);
+  if (work_ != nullptr) work_->forget_graph(found->second.on_device);
   require(memory_->release_graph(found->second.pinned), what);
   graphs_.erase(found);
 }
@@ -181,16 +186,13 @@ replay_result trace_replay::finish() {
   memory_->read_counters(result_.last);
   if (result_.steps == 0) result_.driver_calls_step_max = result_.last.driver_allocs + result_.last.driver_frees;
   result_.cached_bytes_max_wanted = memory_->read_cap().cached_bytes_max_wanted;
-  if (simulated_ != nullptr) result_.device_ns = simulated_->now_ns();
+  if (work_ != nullptr) result_.device_ns = work_->now_ns();
   for (auto& [id, left] : live_) {
-    if (simulated_ != nullptr && left.piece) simulated_->handed_back(left.piece.data());
+    if (work_ != nullptr && left.piece) work_->handed_back(left.piece.data());
     (void)memory_->deallocate(left.piece);  // the trace is over: what it answers is no part of the result
   }
   memory_.reset();
-  if (simulated_ != nullptr) {
-    simulated_->convict_leaks();
-    result_.convictions = simulated_->convictions();
-  }
+  if (work_ != nullptr) result_.convictions = work_->finish();
   return result_;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "trace/formats/event.hpp"
+#include "trace/replay/device_work.hpp"
 
 namespace arcalloc::trace {
 
@@ -38,15 +39,17 @@ struct replay_result {
 
 /// Plays the events of a trace to an allocator: every block, stream, phase, step and capture window as it was.
 ///
-/// On the simulated device each block is work on its stream, so that the device judges who gets it next; on a real one
-/// no memory is touched. What the trace's own allocator refused is asked for too, and given back at once. From the
-/// first refusal of ours on nothing more is played, as the engine would have ended there. Events of several devices
-/// are refused: a replay has one.
-/// Concurrency: one thread. Memory: for the blocks that are live. Throws trace_error.
+/// On the simulated device each block is work on its stream, so that the device judges who gets it next; on another it
+/// is what the caller's device_work does; without one no memory is touched. What the trace's own allocator refused is
+/// asked for too, and given back at once. From the first refusal of ours on nothing more is played, as the engine would
+/// have ended there. Events of several devices are refused: a replay has one. Concurrency: one thread. Memory: for the
+/// blocks that are live. Throws trace_error.
 class trace_replay final : public trace_sink {
  public:
   /// `file` is for errors. `simulated` is the same device, or null where it is a real one.
   trace_replay(std::string file, backend& device, sim_backend* simulated, const options& settings);
+  /// `work` is done on the same device, and outlives this.
+  trace_replay(std::string file, backend& device, device_work& work, const options& settings);
   void take(const event& what) override;
 
   /// Frees what is left, asks the device for its verdict, and says what came of it. Called once.
@@ -59,7 +62,7 @@ class trace_replay final : public trace_sink {
   };
   struct captured_graph {
     graph_id pinned{};
-    sim_graph on_device = sim_graph::none;
+    std::uint64_t on_device = 0;
   };
 
   void allocate(const event& what);
@@ -78,7 +81,8 @@ class trace_replay final : public trace_sink {
   [[nodiscard]] bool hand_out(std::uint64_t bytes, stream on, block& piece);
 
   std::string file_;
-  sim_backend* simulated_;
+  std::optional<simulated_work> simulated_;
+  device_work* work_;  ///< null where nobody touches memory
   allocator_ptr memory_;
   std::unordered_map<std::uint64_t, live_block> live_;
   std::unordered_map<std::uint64_t, captured_graph> graphs_;
