@@ -9,6 +9,8 @@ PROJECT = r"^project\(arcalloc VERSION ([\d.]+)"
 NAMED = {
     "rust/Cargo.toml": r'^version = "(.*)"',
     "rust/Cargo.lock": r'^name = "arcalloc"\nversion = "(.*)"',
+    "python/pyproject.toml": r'^version = "(.*)"',
+    "python/arcalloc/__init__.py": r'^__version__ = "(.*)"',
 }
 
 

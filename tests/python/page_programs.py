@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the programs of docs/python.md as they stand there: the blocks of code that import something.
+
+    page_programs.py PAGE
+
+Each must end by itself; the first must print a step report.
+"""
+import re
+import subprocess
+import sys
+import textwrap
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as opened:
+        blocks = re.findall(r"(?m)(?:^ {4}.*\n|^\n)+", opened.read())
+    programs = [textwrap.dedent(block) for block in blocks if re.search(r"^ {4}import \w+$", block, re.MULTILINE)]
+    if len(programs) < 2:
+        sys.exit(f"{sys.argv[1]}: has {len(programs)} programs, expected 2 or more")
+    for number, program in enumerate(programs):
+        done = subprocess.run([sys.executable, "-B", "-c", program], capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{sys.argv[1]}: program {number + 1} fails:\n{program}{done.stderr}")
+        if number == 0 and not re.search(r"^arcalloc step 16: .*hit rate ", done.stdout, re.MULTILINE):
+            sys.exit(f"{sys.argv[1]}: its first program says {done.stdout!r}")
+    print(f"{len(programs)} programs of the page run")
+
+
+main()
