@@ -136,7 +136,8 @@ std::string gain_kept_text(const decode_result& result) {
 
 std::string tokens_text(const decode_result& result) {
   if (!result.tokens_equal) return "NOT equal: " + result.token_difference;
-  return "equal in all legs and rounds, as far as each came";
+  const std::string equal = "equal in all legs and rounds, as far as each came";
+  return result.request.sim ? equal + "; nothing was computed, and they are seeded numbers" : equal;
 }
 
 std::string accounting_text(const decode_result& result) {

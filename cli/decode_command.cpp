@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "command.hpp"
+#include "decode/load.hpp"
 #include "decode_columns.hpp"
 #include "decode_json.hpp"
 #include "decode_request.hpp"
@@ -21,6 +22,7 @@ constexpr std::uint64_t model_tokens_default = 256;
 constexpr std::uint64_t tokens_most = 10'000'000;
 constexpr std::uint64_t rounds_most = 1000;
 constexpr std::uint64_t cap_mb_most = std::uint64_t{1} << 30;
+constexpr std::uint64_t granule_most = std::uint64_t{1} << 30;
 constexpr const char* cap_variable = "ARC_ALLOC_CACHE_MAX_MB";
 
 /// The flags as they were given; empty where one was not.
@@ -32,6 +34,9 @@ struct decode_flags {
   std::string tokens;
   std::string context = "0";
   std::string device = "host";
+  std::string alloc = "async";
+  std::string granularity = "512";
+  std::string free;
   std::string legs = "off,unbounded,exact,bounded";
   std::string kv = "concat";
   std::string cap;
@@ -51,6 +56,12 @@ std::string config_list() {
   return list;
 }
 
+std::string load_list() {
+  std::string list;
+  for (const decode::named_load& each : decode::named_loads()) list.append(list.empty() ? "" : ", ").append(each.name);
+  return list;
+}
+
 void add_flags(CLI::App& line, decode_flags& flags) {
   const auto add = [&](const char* name, std::string& value, const char* kind, const std::string& description) {
     line.add_option(name, value, description)->option_text(kind);
@@ -59,12 +70,18 @@ void add_flags(CLI::App& line, decode_flags& flags) {
   add("--tokenizer", flags.tokenizer, "FILE", "the tokenizer that belongs to the model");
   add("--config", flags.config, "NAME",
       "a named configuration with seeded weights, instead of a model:\n" + config_list() + " (default " +
-          decode::config_names().front() + ")");
+          decode::config_names().front() + ");\nwith a simulated device also " + load_list());
   add("--prompt", flags.prompt, "TEXT", "text before the first generated token (default: none)");
   add("--tokens", flags.tokens, "N", "tokens to generate (default: the configuration's own; 256 for a model)");
   add("--context", flags.context, "N", "positions already in the key and value caches at the start (default 0)");
   add("--device", flags.device, "DEVICE",
-      "host or host:SIZE: host memory, SIZE a whole number with KiB, MiB or GiB\n(default host, which is host:3GiB)");
+      "host or host:SIZE: host memory, SIZE a whole number with KiB, MiB or GiB\n(default host, which is "
+      "host:3GiB);\n" +
+          sim_device_list() + ":\na simulated card, without arithmetic and in virtual time");
+  add("--alloc", flags.alloc, "CALLS", "of a simulated card: async, stream-ordered driver calls (default), or sync");
+  add("--granularity", flags.granularity, "SIZE", "what a simulated card lends at least (default 512)");
+  add("--free", flags.free, "MB",
+      "what a simulated card has left when decoding begins, in MiB (default: all there is)");
   add("--legs", flags.legs, "LIST", "which of off,unbounded,exact,bounded to run (default: all)");
   add("--kv", flags.kv, "MODE",
       "concat: the caches grow by concatenation (default)\npreallocated: full size from the start");
@@ -84,6 +101,14 @@ void add_flags(CLI::App& line, decode_flags& flags) {
 
 [[noreturn]] void refuse(const std::string& why) { throw command_failure{exit_status::bad_usage, why}; }
 
+std::size_t require_granule(const std::string& text) {
+  const auto size = parse_size(text);
+  if (!size || *size == 0 || (*size & (*size - 1)) != 0 || *size > granule_most) {
+    refuse("--granularity: \"" + text + "\" is no power of two up to 1GiB");
+  }
+  return *size;
+}
+
 void set_input(const CLI::App& line, const decode_flags& flags, decode::session_settings& session) {
   const bool has_model = line.count("--model") > 0;
   const bool has_tokenizer = line.count("--tokenizer") > 0;
@@ -102,8 +127,12 @@ void set_input(const CLI::App& line, const decode_flags& flags, decode::session_
   }
   const std::vector<std::string> names = decode::config_names();
   session.config_name = line.count("--config") > 0 ? flags.config : names.front();
+  if (const decode::named_load* load = decode::find_load(session.config_name)) {
+    session.tokens = load->default_tokens;
+    return;
+  }
   if (std::find(names.begin(), names.end(), session.config_name) == names.end()) {
-    refuse("--config: \"" + flags.config + "\" is none of " + config_list());
+    refuse("--config: \"" + flags.config + "\" is none of " + config_list() + ", " + load_list());
   }
   session.tokens = decode::default_tokens(session.config_name);
 }
@@ -139,6 +168,30 @@ void set_capture(const CLI::App& line, const decode_flags& flags, decode_request
   session.profile_record_path = flags.record_profile;
 }
 
+/// The simulated card, or what it is needed for and what needs it. After everything else of the session is set.
+void set_device(const CLI::App& line, const decode_flags& flags, decode_request& request) {
+  const bool is_load = decode::find_load(request.session.config_name) != nullptr;
+  if (flags.device.rfind("sim:", 0) != 0) {
+    for (const char* flag : {"--alloc", "--granularity", "--free"}) {
+      if (line.count(flag) > 0) refuse(std::string(flag) + ": of use only with a simulated device");
+    }
+    if (is_load) refuse("--config " + request.session.config_name + ": needs one of " + sim_device_list());
+    request.device = require_host_device(flags.device);
+    return;
+  }
+  const decode::device_model& card = require_sim_model(flags.device);
+  request.device = {device_kind::sim, card.memory_bytes, flags.device};
+  sim_choice sim;
+  sim.model = card.name;
+  sim.calls = require_driver_calls(flags.alloc);
+  sim.granule_bytes = require_granule(flags.granularity);
+  if (line.count("--free") > 0) sim.free_bytes = require_count("--free", flags.free, 1, cap_mb_most) << 20;
+  if (!request.session.model_path.empty()) refuse("--model: a simulated device computes nothing; give a --config");
+  if (is_load && !request.session.prompt.empty()) refuse("--prompt: nothing is computed from it here");
+  if (is_load && request.session.capture) refuse("--capture: not with --config " + request.session.config_name);
+  request.sim = std::move(sim);
+}
+
 /// A profile is read before anything runs; the leg that uses it reads it again.
 void require_profile(const std::string& path) {
   profile ignored;
@@ -168,7 +221,7 @@ decode_request request_of(const CLI::App& line, const decode_flags& flags) {
   }
   request.report_path = flags.report;
   request.json_path = flags.json;
-  request.device = require_host_device(flags.device);
+  set_device(line, flags, request);
   return request;
 }
 
@@ -184,6 +237,19 @@ settings_view settings_of(const decode_request& request) {
     settings.override_by_flag(cap_variable, value);
   }
   return settings;
+}
+
+void note_device(decode_result& result) {
+  const decode_request& request = result.request;
+  if (request.sim) {
+    result.from.driver = sim_driver_text(*request.sim);
+    result.from.free_bytes_at_start = request.sim->free_bytes.value_or(request.device.size_bytes);
+    return;
+  }
+  memory_info memory;
+  if (host_backend(request.device.size_bytes).query_memory(memory) == status::ok) {
+    result.from.free_bytes_at_start = memory.free_bytes;
+  }
 }
 
 }  // namespace
@@ -208,10 +274,7 @@ exit_status run_decode(const std::vector<std::string>& words) {
 
   result.from = this_provenance(flags.device, words);
   result.from.settings = settings.rows;
-  memory_info memory;
-  if (host_backend(result.request.device.size_bytes).query_memory(memory) == status::ok) {
-    result.from.free_bytes_at_start = memory.free_bytes;
-  }
+  note_device(result);
   run_legs(result, settings.from_environment);
   conclude(result);
 

@@ -137,6 +137,17 @@ ordered_json leg_json(const leg_result& leg) {
   return object;
 }
 
+ordered_json sim_json(const std::optional<sim_choice>& sim) {
+  if (!sim) return nullptr;
+  const decode::driver_cost cost = decode::cost_of(sim->calls);
+  return {{"model", sim->model},
+          {"alloc", driver_calls_name(sim->calls)},
+          {"allocate_ns", cost.allocate_ns},
+          {"free_ns", cost.free_ns},
+          {"granule_bytes", sim->granule_bytes},
+          {"free_bytes", json_or_null(sim->free_bytes)}};
+}
+
 ordered_json text_or_null(const std::string& text) { return text.empty() ? ordered_json(nullptr) : ordered_json(text); }
 
 ordered_json input_json(const decode_request& request) {
@@ -149,6 +160,8 @@ ordered_json input_json(const decode_request& request) {
           {"context", session.context},
           {"kv", session.kv == decode::kv_mode::concat ? "concat" : "preallocated"},
           {"capture", session.capture},
+          {"work", request.sim ? "virtual time" : "arithmetic"},
+          {"sim", sim_json(request.sim)},
           {"device_bytes", request.device.size_bytes},
           {"rounds", request.rounds}};
 }

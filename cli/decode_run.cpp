@@ -4,6 +4,10 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "device_lock.hpp"
 #include "number_text.hpp"
@@ -44,11 +48,26 @@ decode::session_settings session_of(const decode_request& request, leg which) {
   return session;
 }
 
+/// Draws the progress of the leg that is `number`-th of `runs`; its start too.
+leg_watch watch_of(leg which, std::uint64_t number, std::uint64_t runs, std::uint64_t tokens, progress_line& progress) {
+  std::string head = "[";
+  head.append(std::to_string(number)).append("/").append(std::to_string(runs)).append("] ");
+  head += leg_name(which);
+  leg_watch watch;
+  watch.on_start = [head, &progress] { progress.draw(head + "  starting"); };
+  watch.on_sample = [head, tokens, &progress](std::uint64_t done, std::uint64_t resident_bytes) {
+    progress.draw(head + "  token " + count_text(done) + " of " + count_text(tokens) + "  " +
+                  count_text(resident_bytes >> 20) + " MiB");
+  };
+  return watch;
+}
+
 }  // namespace
 
 void run_legs(decode_result& result, const options& from_environment) {
   const decode_request& request = result.request;
-  const device_lock lock;
+  std::optional<device_lock> lock;
+  if (!request.sim) lock.emplace();
   for (const leg which : request.legs) {
     leg_result empty;
     empty.which = which;
@@ -60,20 +79,20 @@ void run_legs(decode_result& result, const options& from_environment) {
   const std::uint64_t runs = request.rounds * request.legs.size();
   std::uint64_t number = 0;
   for (std::uint64_t round = 0; round < request.rounds; ++round) {
+    std::vector<leg_request> asked;
+    std::vector<leg_watch> watches;
     for (leg_result& leg : result.legs) {
+      asked.push_back({session_of(request, leg.which), request.device.size_bytes, leg.memory, {}, request.sim});
+      watches.push_back(watch_of(leg.which, ++number, runs, request.session.tokens, progress));
+    }
+    if (request.sim) {
+      std::vector<leg_run> done = run_leg_processes(asked, watches);
+      for (std::size_t i = 0; i < done.size(); ++i) result.legs[i].runs.push_back(std::move(done[i]));
+      continue;
+    }
+    for (std::size_t i = 0; i < asked.size(); ++i) {
       require_room(request.device.size_bytes);
-      ++number;
-      std::string head = "[";
-      head.append(std::to_string(number)).append("/").append(std::to_string(runs)).append("] ");
-      head += leg_name(leg.which);
-      progress.draw(head + "  starting");
-      leg_watch watch;
-      watch.on_sample = [&](std::uint64_t tokens, std::uint64_t resident_bytes) {
-        progress.draw(head + "  token " + count_text(tokens) + " of " + count_text(request.session.tokens) + "  " +
-                      count_text(resident_bytes >> 20) + " MiB");
-      };
-      leg.runs.push_back(
-          run_leg_process({session_of(request, leg.which), request.device.size_bytes, leg.memory, {}}, watch));
+      result.legs[i].runs.push_back(run_leg_process(asked[i], watches[i]));
     }
   }
 }

@@ -12,11 +12,13 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <optional>
 
 #include "exit_status.hpp"
 #include "figures.hpp"
 #include "leg_channel.hpp"
 #include "leg_message.hpp"
+#include "sim_leg.hpp"
 
 namespace arcalloc::cli {
 
@@ -28,7 +30,10 @@ void say_and_wait(line_channel& parent, const leg_word& word) {
 }
 
 leg_word run_leg(line_channel& parent, token_board& board, leg_request request) {
-  host_backend device(request.device_bytes);
+  std::optional<sim_leg> sim;
+  if (request.sim) sim.emplace(*request.sim);
+  host_backend host(request.device_bytes);
+  backend& device = sim ? sim->device() : host;
   if (!request.memory_profile_path.empty()) request.memory.profile_path = request.memory_profile_path.c_str();
   // Step reports, and what of a profile does not fit.
   if (request.memory.stats_every_steps > 0 || request.memory.profile_path != nullptr) {
@@ -38,20 +43,29 @@ leg_word run_leg(line_channel& parent, token_board& board, leg_request request) 
   leg_report report;
   report.outcome.outcome = allocator::create(device, request.memory, made);
   if (report.outcome.outcome != status::ok) return report;
-  const allocator_ptr memory(made);
+  allocator_ptr memory(made);
 
   std::array<std::uint64_t, decile_count> deciles{};
   for (std::size_t i = 0; i < decile_count; ++i) deciles[i] = decile_tokens(i, request.session.tokens);
   const auto after_token = [&](std::size_t tokens) {
     board.write(tokens);
-    if (std::binary_search(deciles.begin(), deciles.end(), tokens)) say_and_wait(parent, leg_mark{tokens});
+    if (sim) sim->look(tokens);
+    if (!std::binary_search(deciles.begin(), deciles.end(), tokens)) return;
+    if (!sim) return say_and_wait(parent, leg_mark{tokens});
+    // What the card has lent goes with the mark: nobody has to look while the leg stands still.
+    if (!parent.send(word_line(leg_mark{tokens, sim->used_bytes()}))) std::_Exit(EXIT_FAILURE);
   };
   try {
-    report.outcome = decode::run_session(*memory, request.session, after_token);
+    report.outcome = sim ? sim->run(*memory, request.session, after_token)
+                         : decode::run_session(*memory, request.session, after_token);
   } catch (const decode::input_error& error) {
     return leg_refusal{error.message};
   }
   report.cap = memory->read_cap();
+  if (sim) {
+    memory.reset();
+    sim->report_to(report);
+  }
   return report;
 }
 

@@ -41,6 +41,8 @@ class recording_executor final : public executor {
   /// Who computes when it does not record, and when a recording is run.
   [[nodiscard]] executor& compute() const noexcept { return *compute_; }
 
+  [[nodiscard]] std::uint64_t now_ns() const override { return compute_->now_ns(); }
+
   void fill(tensor_output out, std::size_t count, const value_source& values) override;
   void write_index(tensor_output place, std::int32_t value) override;
   [[nodiscard]] std::int32_t read_index(tensor_input place) override;

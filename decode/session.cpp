@@ -2,7 +2,6 @@
 #include "decode/session.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -117,14 +116,20 @@ std::uint64_t driver_calls(const counters& c) {
 class session {
  public:
   session(allocator& memory, const session_settings& settings, const session_input& input, session_outcome& outcome,
-          const std::function<void(std::size_t)>& after_token)
-      : memory_(memory), settings_(settings), input_(input), outcome_(outcome), after_token_(after_token) {}
+          const std::function<void(std::size_t)>& after_token, const session_device* device)
+      : memory_(memory),
+        settings_(settings),
+        input_(input),
+        outcome_(outcome),
+        after_token_(after_token),
+        device_(device) {}
 
   void run(const operations& ops, recording_executor& compute, device_state& state) {
     state.llama.emplace(ops, *input_.weights);
     state.cache.emplace(ops, input_.weights->config(), settings_.kv);
     state.token = ops.index(input_.prompt.front());
     prefill(ops, state);
+    if (device_ != nullptr && device_->before_decode) device_->before_decode();
     enter(memory_, phase::decode);
     memory_.read_counters(outcome_.at_decode_start);
     note_half();
@@ -178,12 +183,12 @@ class session {
   /// The whole of a step, on the clock: `device_part`, then the host's.
   template <typename DevicePart>
   std::int32_t timed_step(const operations& ops, device_state& state, const DevicePart& device_part) {
-    const auto start = std::chrono::steady_clock::now();
+    const std::uint64_t start = ops.now_ns();
     device_part();
     state.cache->advance(ops);
     const std::int32_t next = ops.read_index(state.token);
     memory_.end_step();
-    outcome_.decode_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    outcome_.decode_seconds += static_cast<double>(ops.now_ns() - start) / 1e9;
     return next;
   }
 
@@ -257,6 +262,7 @@ class session {
   const session_input& input_;
   session_outcome& outcome_;
   const std::function<void(std::size_t)>& after_token_;
+  const session_device* device_;
   std::int32_t last_token_ = token_of_start;
   bool half_is_noted_ = false;
 };
@@ -264,14 +270,15 @@ class session {
 }  // namespace
 
 session_outcome run_session(allocator& memory, const session_settings& settings,
-                            const std::function<void(std::size_t)>& after_token) {
+                            const std::function<void(std::size_t)>& after_token, const session_device* device) {
   const session_input input = open_input(settings);
   session_outcome outcome;
-  session steps{memory, settings, input, outcome, after_token};
+  session steps{memory, settings, input, outcome, after_token, device};
   tensor_source tensors{memory, default_stream};
   host_executor host;
-  recording_executor compute{host};
-  const operations ops{tensors, settings.capture ? static_cast<executor&>(compute) : host};
+  executor& plain = device != nullptr ? device->work : host;
+  recording_executor compute{plain};
+  const operations ops{tensors, settings.capture ? static_cast<executor&>(compute) : plain};
   {
     // Outside the try block, so that the last counters are read while the tensors and the graph are there.
     device_state state;

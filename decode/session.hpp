@@ -52,16 +52,26 @@ struct session_outcome {
   std::optional<capture_report> capture;  ///< nothing where none was asked for, or decoding never began
 };
 
+class executor;
+
+/// Who does the work of a run, for a device that is not the host.
+struct session_device {
+  executor& work;
+  std::function<void()> before_decode{};  ///< called when everything is loaded, and no bound of the decode phase is
+                                          ///< armed yet; may be empty
+};
+
 /// Runs it. `after_token(n)` is called outside the timed region: with 0 when the decode phase begins
 /// (weights loaded, prefill done), and after every token with the number done so far. Throws
 /// input_error for unusable input, before the first token, and for a recorded profile that cannot be written. Every
-/// tensor is freed when it returns, and a graph is released.
+/// tensor is freed when it returns, and a graph is released. Null `device`: the host computes. Time is the executor's.
 ///
 /// With capture, the shapes of every decode step are those of the whole sequence. First come the warm-up steps, eager
 /// and recorded as a profile, then a prewarm and verify of that, then the window; every later token is a replay.
 /// Where the window is refused, the rest is eager.
 session_outcome run_session(allocator& memory, const session_settings& settings,
-                            const std::function<void(std::size_t)>& after_token);
+                            const std::function<void(std::size_t)>& after_token,
+                            const session_device* device = nullptr);
 
 /// How many eager steps a profile is recorded over, where there are as many tokens.
 inline constexpr std::size_t warm_up_steps = 3;

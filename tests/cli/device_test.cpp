@@ -56,11 +56,9 @@ TEST(device, larger_than_the_available_memory_is_refused_with_both_figures) {
 }
 
 TEST(device, of_another_kind_is_not_available) {
-  for (const char* name : {"cuda:0", "sim:h200"}) {
-    const ended refused = arcalloc({"decode", "--device", name});
-    EXPECT_EQ(refused.exit_status, 3);
-    EXPECT_EQ(refused.err, std::string("arcalloc: --device ") + name + ": not available in this version\n");
-  }
+  const ended refused = arcalloc({"decode", "--device", "cuda:0"});
+  EXPECT_EQ(refused.exit_status, 3);
+  EXPECT_EQ(refused.err, "arcalloc: --device cuda:0: not available in this version\n");
 }
 
 }  // namespace
