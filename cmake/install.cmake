@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is installed, and how others find it: a CMake package (find_package(arcalloc) gives
-# arcalloc::arcalloc, and arcalloc::sim for tests without a device) and a pkg-config file. `arcalloc_targets` is exported by this file alone.
-install(TARGETS arcalloc arcalloc_sim EXPORT arcalloc_targets
+# arcalloc::arcalloc, arcalloc::shared with the C interface alone, and arcalloc::sim for tests without a device) and a
+# pkg-config file for each of the first two. `arcalloc_targets` is exported by this file alone.
+set(arcalloc_libraries arcalloc arcalloc_sim)
+if(ARCALLOC_BUILD_SHARED)
+  list(APPEND arcalloc_libraries arcalloc_shared)
+endif()
+install(TARGETS ${arcalloc_libraries} EXPORT arcalloc_targets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
@@ -20,7 +25,7 @@ install(FILES "${PROJECT_BINARY_DIR}/arcalloc-config.cmake" "${PROJECT_BINARY_DI
 file(RELATIVE_PATH arcalloc_prefix_from_pc
   "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" arcalloc_prefix_from_pc "${arcalloc_prefix_from_pc}")
-# A C compiler that links the static library has to be told of the C++ runtime; a shared one knows of it.
+# A C compiler that links the static library has to be told of the C++ runtime; the shared one knows of it.
 set(arcalloc_runtime "")
 if(CMAKE_DL_LIBS)
   string(APPEND arcalloc_runtime " -l${CMAKE_DL_LIBS}")  # dlopen, where libc does not have it itself
@@ -30,13 +35,14 @@ foreach(library stdc++ c++)
     string(APPEND arcalloc_runtime " -l${library}")
   endif()
 endforeach()
-set(arcalloc_runtime_private "${arcalloc_runtime}")
-get_target_property(arcalloc_type arcalloc TYPE)
-if(NOT arcalloc_type STREQUAL "STATIC_LIBRARY")
-  set(arcalloc_runtime "")
+set(arcalloc_pkg_config_files arcalloc)
+if(ARCALLOC_BUILD_SHARED)
+  list(APPEND arcalloc_pkg_config_files arcalloc-shared)
 endif()
-configure_file(cmake/arcalloc.pc.in "${PROJECT_BINARY_DIR}/arcalloc.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/arcalloc.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+foreach(name ${arcalloc_pkg_config_files})
+  configure_file("cmake/${name}.pc.in" "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endforeach()
 
 foreach(adapter arcalloc_preload arcalloc_torch)
   if(TARGET ${adapter})

@@ -57,7 +57,7 @@ fn from_pkg_config() -> Found {
             found.others.push(library.to_string());
         }
     }
-    found.others.retain(|library| library != "arcalloc");
+    found.others.retain(|library| library != "arcalloc" && library != ":libarcalloc.a");
     found
 }
 

@@ -5,6 +5,9 @@ Any thread may call them, several at once; a close must be the last call on its 
 reaching the library. Nothing here caches or counts: the cost of a call is that of ctypes, about a microsecond, so this is
 for reading, steering and testing, while an engine's own requests come from C, C++ or Rust.
 """
+import ctypes
+import os
+
 from . import c
 from .errors import InvalidArgument, check
 from .library import load
@@ -44,12 +47,27 @@ class Owned:
 
 
 class Device(Owned):
-    """What allocators stand on: memory of this process, up to so many bytes (at least a page)."""
+    """What allocators stand on: memory of this process, up to so many bytes (at least a page); or Device.cuda()."""
 
     def __init__(self, size_bytes):
         pointer = c.DevicePointer()
         check(load().arcalloc_host_device_create(bytes_of(size_bytes, "size_bytes"), pointer))
         self._pointer = pointer
+
+    @classmethod
+    def cuda(cls, ordinal=0, driver_path=None):
+        """A GPU, by its number, through CUDA's driver: libcuda.so.1 as the loader finds it, or the file named. Refused,
+        the exception says what is missing. docs/cuda.md is about it."""
+        made, pointer, text = cls.__new__(cls), c.DevicePointer(), ctypes.create_string_buffer(512)
+        how = c.CudaOptions(ordinal=ordinal, driver_path=os.fsencode(driver_path) if driver_path is not None else None)
+        status = load().arcalloc_cuda_device_create(how, pointer, text, len(text))
+        check(status, text.value.decode(errors="replace"))
+        made._pointer = pointer
+        return made
+
+    def error_text(self):
+        """What its driver failed to do last, in a sentence; "" where nothing is known."""
+        return text_of(lambda room, size: load().arcalloc_device_error_text(self._live(), room, size))
 
     @property
     def name(self):

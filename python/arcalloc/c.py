@@ -20,6 +20,7 @@ CONSTANTS = {
     "SWITCH_DEFAULT": 0, "SWITCH_ON": 1, "SWITCH_OFF": 2,
     "SEVERITY_WARNING": 0, "SEVERITY_ERROR": 1,
     "CAPTURE_AS_CONFIGURED": 0, "CAPTURE_GROW": 1, "CAPTURE_REFUSE": 2,
+    "CUDA_CONTEXT_PRIMARY": 0, "CUDA_CONTEXT_CURRENT": 1, "CUDA_SOURCE_DRIVER": 0, "CUDA_SOURCE_STREAM_ORDERED": 1,
     "CAP_EXPLICIT": 0, "CAP_ENVIRONMENT": 1, "CAP_DERIVED": 2, "CAP_FALLBACK": 3, "CAP_UNBOUNDED": 4,
 }
 globals().update(CONSTANTS)
@@ -117,6 +118,17 @@ class Backend(Sized):
     ]
 
 
+class CudaOptions(Sized):
+    _fields_ = [
+        ("size", c_uint32),
+        ("ordinal", c_int32),
+        ("context", c_int32),
+        ("source", c_int32),
+        ("granularity", c_uint64),
+        ("driver_path", c_char_p),
+    ]
+
+
 class MemoryInfo(Sized):
     _fields_ = [
         ("size", c_uint32),
@@ -202,7 +214,7 @@ class Counters(Sized):
 STRUCTS = {
     "arcalloc_block": Block, "arcalloc_options": Options, "arcalloc_capture_options": CaptureOptions,
     "arcalloc_capture_miss": CaptureMiss, "arcalloc_profile_entry": ProfileEntry, "arcalloc_backend": Backend,
-    "arcalloc_memory_info": MemoryInfo, "arcalloc_cap_arithmetic": CapArithmetic, "arcalloc_failure": Failure,
+    "arcalloc_cuda_options": CudaOptions, "arcalloc_memory_info": MemoryInfo, "arcalloc_cap_arithmetic": CapArithmetic, "arcalloc_failure": Failure,
     "arcalloc_segment_extent": SegmentExtent, "arcalloc_build": Build, "arcalloc_counters": Counters,
 }
 
@@ -216,6 +228,8 @@ FUNCTIONS = {
     "arcalloc_cap_source_name": (c_char_p, [c_uint64]),
     "arcalloc_host_device_create": (c_int32, [c_uint64, POINTER(DevicePointer)]),
     "arcalloc_device_create": (c_int32, [POINTER(Backend), POINTER(DevicePointer)]),
+    "arcalloc_cuda_device_create": (c_int32, [POINTER(CudaOptions), POINTER(DevicePointer), c_char_p, c_size_t]),
+    "arcalloc_device_error_text": (c_int, [DevicePointer, c_char_p, c_size_t]),
     "arcalloc_device_destroy": (c_int32, [DevicePointer]),
     "arcalloc_device_name": (c_char_p, [DevicePointer]),
     "arcalloc_device_query_memory": (c_int32, [DevicePointer, POINTER(MemoryInfo)]),

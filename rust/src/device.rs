@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 use crate::backend::{self, Backend};
-use crate::error::{check, static_text};
+use crate::error::{check, static_text, text_in, written_text};
 use crate::{ffi, Error};
 use std::any::Any;
 use std::ffi::CString;
@@ -38,6 +38,36 @@ impl Device {
         // SAFETY: an output of ours.
         check(unsafe { ffi::arcalloc_host_device_create(size_bytes, &mut raw) })?;
         Ok(Device(Arc::new(Owned { raw, _backend: None })))
+    }
+
+    /// A GPU, by its number, through CUDA's driver, which is opened at run time: memory of its primary context, lent as
+    /// shipped. Refused, the sentence says what is missing. docs/cuda.md is about it; [`Device::from_cuda_options`]
+    /// takes all that can be chosen.
+    pub fn cuda(ordinal: i32) -> Result<Device, (Error, String)> {
+        let mut options = ffi::CudaOptions::new();
+        options.ordinal = ordinal;
+        // SAFETY: no path in it.
+        unsafe { Device::from_cuda_options(&options) }
+    }
+
+    /// A GPU by the struct of the header.
+    ///
+    /// # Safety
+    /// `driver_path` is null, or a text that ends with a zero.
+    pub unsafe fn from_cuda_options(options: &ffi::CudaOptions) -> Result<Device, (Error, String)> {
+        let mut raw = null_mut();
+        let mut text = [0u8; 512];
+        // SAFETY: a whole struct, an output of ours, and room as long as it is said to be.
+        let status =
+            unsafe { ffi::arcalloc_cuda_device_create(options, &mut raw, text.as_mut_ptr().cast(), text.len()) };
+        check(status).map_err(|error| (error, text_in(&text)))?;
+        Ok(Device(Arc::new(Owned { raw, _backend: None })))
+    }
+
+    /// What its driver failed to do last, in a sentence; empty where nothing is known.
+    pub fn error_text(&self) -> Result<String, Error> {
+        // SAFETY: a live device, and room as long as it is said to be.
+        written_text(|text, capacity| unsafe { ffi::arcalloc_device_error_text(self.0.raw, text, capacity) })
     }
 
     /// A device of your own. Whoever keeps a clone of the `Arc` can look at it later.

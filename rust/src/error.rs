@@ -105,6 +105,12 @@ pub(crate) fn static_text(text: *const c_char) -> &'static str {
     unsafe { CStr::from_ptr(text) }.to_str().unwrap_or("")
 }
 
+/// A text that C has written into our room, up to its zero.
+pub(crate) fn text_in(room: &[u8]) -> String {
+    let length = room.iter().position(|&byte| byte == 0).unwrap_or(room.len());
+    String::from_utf8_lossy(&room[..length]).into_owned()
+}
+
 /// A text that is written as snprintf does.
 pub(crate) fn written_text(write: impl Fn(*mut c_char, usize) -> i32) -> Result<String, Error> {
     let mut room = vec![0u8; 2048];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 use crate::capture::elements;
-use crate::error::check;
+use crate::error::{check, text_in};
 use crate::ffi::ProfileEntry;
 use crate::options::path_text;
 use crate::{ffi, Allocator, Error, Stream};
@@ -87,10 +87,7 @@ impl Drop for Profile {
 fn with_file(path: &Path, call: impl FnOnce(*const c_char, *mut c_char, usize) -> i32) -> Result<(), ProfileError> {
     let mut text = [0u8; 512];
     let outcome = path_text(path).and_then(|path| check(call(path.as_ptr(), text.as_mut_ptr().cast(), text.len())));
-    outcome.map_err(|error| {
-        let length = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
-        ProfileError { error, text: String::from_utf8_lossy(&text[..length]).into_owned() }
-    })
+    outcome.map_err(|error| ProfileError { error, text: text_in(&text) })
 }
 
 impl Allocator {

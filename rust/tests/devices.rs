@@ -89,6 +89,20 @@ fn a_host_device_lends_so_many_bytes() {
 }
 
 #[test]
+fn a_gpu_that_is_not_there_is_said_so() {
+    let path = std::ffi::CString::new("/nowhere/libcuda.so.1").expect("a path");
+    let mut options = arcalloc::ffi::CudaOptions::new();
+    options.driver_path = path.as_ptr();
+    // SAFETY: the path lives until after the call.
+    let (error, text) = unsafe { Device::from_cuda_options(&options) }.err().expect("no driver there");
+    assert_eq!(error, Error::BackendUnavailable);
+    assert!(text.contains("/nowhere/libcuda.so.1"), "{text}");
+    let (error, text) = Device::cuda(1_000_000).err().expect("no such device");
+    assert!(error == Error::BackendUnavailable && !text.is_empty(), "{error}: {text}");
+    assert_eq!(Device::host(8 * MIB).expect("a device").error_text().as_deref(), Ok(""));
+}
+
+#[test]
 fn a_device_outlives_what_stands_on_it() {
     let backend = Arc::new(Numbers::default());
     let memory = over(&backend);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A shared library of arcalloc's objects exports the C ABI, and nothing else of ours.
+"""The shared library exports the C ABI and nothing else, each name under its version, and has the soname it should.
 
     exported_symbols.py LIBRARY HEADER GOLDEN
 
@@ -12,11 +12,26 @@ import subprocess
 import sys
 
 
-def exported(library):
+SONAME = "libarcalloc.so.0"
+VERSION = re.compile(r"ARCALLOC_\d+\.\d+")
+
+
+def exported(library, findings):
     said = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
-    names = {fields[-1].split("@")[0] for fields in map(str.split, said.splitlines()) if len(fields) >= 3}
-    # The C++ library's own templates are exported wherever they are instantiated.
-    return {name for name in names if "arcalloc" in name}
+    names = set()
+    for fields in map(str.split, said.splitlines()):
+        name, _, version = fields[-1].partition("@@")
+        if fields[-2] == "A" and VERSION.fullmatch(name):
+            continue  # the version itself
+        names.add(name)
+        if not VERSION.fullmatch(version):
+            findings.append(f"{library}: {name} has the version {version!r}")
+    return names
+
+
+def soname(library):
+    said = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
+    return re.findall(r"\(SONAME\).*\[(.*)\]", said)
 
 
 def declared(header):
@@ -32,7 +47,9 @@ def main():
     findings = []
     if expected != sorted(set(expected)) or not expected:
         findings.append(f"{golden}: must be sorted, each name once, and not empty")
-    lists = {library: exported(library), header: declared(header)}
+    if soname(library) != [SONAME]:
+        findings.append(f"{library}: has the soname {soname(library)}, expected {SONAME}")
+    lists = {library: exported(library, findings), header: declared(header)}
     for where, names in lists.items():
         findings += [f"{where}: lacks {name} of {golden}" for name in sorted(set(expected) - names)]
         findings += [f"{where}: has {name}, which {golden} lacks" for name in sorted(names - set(expected))]

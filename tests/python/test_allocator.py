@@ -174,6 +174,13 @@ class Readings(Case):
             extent = self.memory.locate(block.address + 100)
             self.assertEqual((extent["base"], extent["offset_bytes"]), (block.address, 100))
 
+    def test_a_gpu_that_is_not_there_is_said_so(self):
+        with self.assertRaisesRegex(arcalloc.BackendUnavailable, "/nowhere/libcuda.so.1"):
+            arcalloc.Device.cuda(driver_path="/nowhere/libcuda.so.1")
+        with self.assertRaises(arcalloc.BackendUnavailable):
+            arcalloc.Device.cuda(1000000)
+        self.assertEqual(self.device.error_text(), "")
+
     def test_what_the_library_is(self):
         self.assertEqual(arcalloc.built_as()["version"], arcalloc.__version__)
         self.assertEqual(arcalloc.built_as()["abi_version"], c.ABI_VERSION)

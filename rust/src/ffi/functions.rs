@@ -3,8 +3,8 @@
 //! objects that have not been destroyed, blocks that `arcalloc_allocate` gave.
 
 use super::{
-    Allocator, Backend, Block, Build, CapArithmetic, CaptureMiss, CaptureOptions, Counters, Device, Failure,
-    MemoryInfo, Options, Profile, ProfileEntry, SegmentExtent,
+    Allocator, Backend, Block, Build, CapArithmetic, CaptureMiss, CaptureOptions, Counters, CudaOptions, Device,
+    Failure, MemoryInfo, Options, Profile, ProfileEntry, SegmentExtent,
 };
 use std::os::raw::{c_char, c_int, c_void};
 
@@ -29,6 +29,13 @@ functions! {
     fn arcalloc_cap_source_name(value: u64) -> *const c_char;
     fn arcalloc_host_device_create(size_bytes: u64, out: *mut *mut Device) -> i32;
     fn arcalloc_device_create(backend: *const Backend, out: *mut *mut Device) -> i32;
+    fn arcalloc_cuda_device_create(
+        options: *const CudaOptions,
+        out: *mut *mut Device,
+        text: *mut c_char,
+        capacity: usize,
+    ) -> i32;
+    fn arcalloc_device_error_text(device: *const Device, text: *mut c_char, capacity: usize) -> c_int;
     fn arcalloc_device_destroy(device: *mut Device) -> i32;
     fn arcalloc_device_name(device: *const Device) -> *const c_char;
     fn arcalloc_device_query_memory(device: *const Device, out: *mut MemoryInfo) -> i32;

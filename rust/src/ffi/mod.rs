@@ -104,5 +104,9 @@ constants! {
         CAPTURE_AS_CONFIGURED = 0,
         CAPTURE_GROW = 1,
         CAPTURE_REFUSE = 2,
+        CUDA_CONTEXT_PRIMARY = 0,
+        CUDA_CONTEXT_CURRENT = 1,
+        CUDA_SOURCE_DRIVER = 0,
+        CUDA_SOURCE_STREAM_ORDERED = 1,
     }
 }

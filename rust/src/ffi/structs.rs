@@ -60,7 +60,7 @@ macro_rules! sized {
     )* };
 }
 
-sized! { Options CaptureOptions Backend MemoryInfo CapArithmetic Failure SegmentExtent Build Counters }
+sized! { Options CaptureOptions Backend CudaOptions MemoryInfo CapArithmetic Failure SegmentExtent Build Counters }
 
 structs! {
     arcalloc_block as Block {
@@ -114,6 +114,14 @@ structs! {
         wait_event: Option<unsafe extern "C" fn(*mut c_void, u64) -> i32>,
         drop_event: Option<unsafe extern "C" fn(*mut c_void, u64)>,
         allocate_beside_capture: Option<unsafe extern "C" fn(*mut c_void, usize, u64, *mut *mut c_void) -> i32>,
+    }
+    arcalloc_cuda_options as CudaOptions {
+        size: u32,
+        ordinal: i32,
+        context: i32,
+        source: i32,
+        granularity: u64,
+        driver_path: *const c_char,
     }
     arcalloc_memory_info as MemoryInfo {
         size: u32,
