@@ -12,6 +12,7 @@
 #include "decode_request.hpp"
 #include "decode_run.hpp"
 #include "decode_table.hpp"
+#include "metrics_server.hpp"
 #include "page/page.hpp"
 #include "result_file.hpp"
 
@@ -43,6 +44,7 @@ struct decode_flags {
   std::string cap;
   std::string exact_cap = std::to_string(default_exact_cap_mb);
   std::string rounds = "1";
+  std::string metrics;
   std::string report;
   std::string json;
   std::string profile;
@@ -94,6 +96,8 @@ void add_flags(CLI::App& line, decode_flags& flags) {
       "cached max of the leg bounded in MiB, instead of the environment's;\n0 caches nothing (default: derived)");
   add("--exact-cap", flags.exact_cap, "MB", "cached max of the leg exact in MiB (default 1024)");
   add("--rounds", flags.rounds, "N", "run all legs N times, taking turns, and report medians (default 1)");
+  add("--metrics", flags.metrics, "PORT",
+      "serve the running leg's counters for Prometheus: http://127.0.0.1:PORT/metrics");
   add("--report", flags.report, "FILE", "write one self-contained HTML page");
   add("--json", flags.json, "FILE", "write the result as JSON, schema arcalloc.decode/1");
   line.add_flag("--capture", flags.capture,
@@ -230,6 +234,13 @@ void require_profile(const std::string& path) {
   if (read_profile(path.c_str(), ignored, error) != status::ok) refuse(std::string("--profile: ") + error.text);
 }
 
+void set_metrics(const decode_flags& flags, decode_request& request) {
+  request.metrics_port = static_cast<std::uint16_t>(require_count("--metrics", flags.metrics, 1, UINT16_MAX));
+  if (!has_metrics_server()) refuse("--metrics: this program was built without prometheus-cpp");
+  // Its legs run at once, in virtual time.
+  if (request.sim) refuse("--metrics: of use only with --device host or cuda:N");
+}
+
 decode_request request_of(const CLI::App& line, const decode_flags& flags) {
   decode_request request;
   set_input(line, flags, request.session);
@@ -253,6 +264,7 @@ decode_request request_of(const CLI::App& line, const decode_flags& flags) {
   request.report_path = flags.report;
   request.json_path = flags.json;
   set_device(line, flags, request);
+  if (line.count("--metrics") > 0) set_metrics(flags, request);
   return request;
 }
 

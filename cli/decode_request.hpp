@@ -21,8 +21,9 @@ struct decode_request {
   std::vector<leg> legs;
   leg_bounds bounds;
   std::uint64_t rounds = 1;
-  std::string report_path;  ///< empty: none
-  std::string json_path;    ///< empty: none
+  std::uint16_t metrics_port = 0;  ///< where the running leg serves its counters; 0: nowhere
+  std::string report_path;         ///< empty: none
+  std::string json_path;           ///< empty: none
 };
 
 }  // namespace arcalloc::cli

@@ -62,6 +62,8 @@ leg_request leg_request_of(const decode_request& request, const leg_result& leg)
   if (request.device.kind == device_kind::cuda) asked.cuda_ordinal = request.device.ordinal;
   asked.is_stream_ordered = request.device.is_stream_ordered;
   asked.sim = request.sim;
+  asked.metrics_port = request.metrics_port;
+  asked.name = leg_name(leg.which);
   return asked;
 }
 

@@ -288,7 +288,9 @@ std::string request_line(const leg_request& request) {
               {"is_stream_ordered", request.is_stream_ordered},
               {"memory", json_of(request.memory)},
               {"memory_profile", hex_of(request.memory.profile_path == nullptr ? "" : request.memory.profile_path)},
-              {"sim", json_of(request.sim)}}
+              {"sim", json_of(request.sim)},
+              {"metrics_port", request.metrics_port},
+              {"name", request.name}}
       .dump();
 }
 
@@ -310,6 +312,8 @@ std::optional<leg_request> request_from(const std::string& line) try {
   if (!ordinal.is_null()) request.cuda_ordinal = ordinal.get<int>();
   request.is_stream_ordered = object.at("is_stream_ordered").get<bool>();
   request.sim = sim_from(object.at("sim"));
+  request.metrics_port = object.at("metrics_port").get<std::uint16_t>();
+  request.name = object.at("name").get<std::string>();
   return request;
 } catch (const json::exception&) {
   return std::nullopt;

@@ -29,6 +29,8 @@ struct leg_request {
   std::optional<int> cuda_ordinal{};  ///< nothing: no CUDA device
   bool is_stream_ordered = false;     ///< of CUDA: memory comes from a pool of the driver's
   std::optional<sim_choice> sim{};    ///< nothing: no simulated card; where both are nothing, the host
+  std::uint16_t metrics_port = 0;     ///< where the leg serves its counters; 0: nowhere
+  std::string name{};                 ///< of the leg
 };
 
 /// What a simulated card saw of its leg.

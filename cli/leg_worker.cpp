@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cuda_device.hpp"
 #include "decode/traffic_executor.hpp"
@@ -23,6 +24,7 @@
 #include "figures.hpp"
 #include "leg_channel.hpp"
 #include "leg_message.hpp"
+#include "metrics_server.hpp"
 #include "sim_leg.hpp"
 
 namespace arcalloc::cli {
@@ -87,6 +89,10 @@ leg_word run_leg(line_channel& parent, token_board& board, leg_request request) 
   report.outcome.outcome = allocator::create(device, request.memory, made);
   if (report.outcome.outcome != status::ok) return report;
   allocator_ptr memory(made);
+  std::optional<metrics_server> served;
+  if (request.metrics_port != 0) {
+    served.emplace(request.metrics_port, *memory, std::vector<series_label>{{"leg", request.name}});
+  }
 
   std::array<std::uint64_t, decile_count> deciles{};
   for (std::size_t i = 0; i < decile_count; ++i) deciles[i] = decile_tokens(i, request.session.tokens);
@@ -106,6 +112,7 @@ leg_word run_leg(line_channel& parent, token_board& board, leg_request request) 
     report.outcome = decode::run_session(*memory, request.session, after_token);
   }
   report.cap = memory->read_cap();
+  served.reset();
   if (sim) {
     memory.reset();
     sim->report_to(report);

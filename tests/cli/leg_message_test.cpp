@@ -31,6 +31,8 @@ TEST(leg_message, a_request_arrives_as_it_was_sent) {
   sent.session.profile_record_path = "r";
   sent.device_bytes = UINT64_MAX;
   sent.cuda_ordinal = 3;
+  sent.metrics_port = 65535;
+  sent.name = "bounded";
   sent.is_stream_ordered = true;
   sent.memory.enabled = false;
   sent.memory.classes = geometry::exact;
@@ -55,6 +57,8 @@ TEST(leg_message, a_request_arrives_as_it_was_sent) {
   EXPECT_EQ(arrived->session.kv, decode::kv_mode::preallocated);
   EXPECT_EQ(arrived->device_bytes, UINT64_MAX);
   EXPECT_EQ(arrived->cuda_ordinal, 3);
+  EXPECT_EQ(arrived->metrics_port, 65535U);
+  EXPECT_EQ(arrived->name, "bounded");
   EXPECT_TRUE(arrived->is_stream_ordered);
   EXPECT_TRUE(arrived->session.capture);
   EXPECT_FALSE(arrived->session.prewarm);
