@@ -137,8 +137,15 @@ std::string gain_kept_text(const decode_result& result) {
 std::string tokens_text(const decode_result& result) {
   if (!result.tokens_equal) return "NOT equal: " + result.token_difference;
   const std::string equal = "equal in all legs and rounds, as far as each came";
-  if (result.request.device.kind != device_kind::cuda) return equal;
-  return equal + "; memory traffic only: nothing was computed, and each token is its position";
+  switch (result.request.device.kind) {
+    case device_kind::sim:
+      return equal + "; nothing was computed, and they are seeded numbers";
+    case device_kind::cuda:
+      return equal + "; memory traffic only: nothing was computed, and each token is its position";
+    case device_kind::host:
+      break;
+  }
+  return equal;
 }
 
 std::string accounting_text(const decode_result& result) {

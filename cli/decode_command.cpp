@@ -6,11 +6,13 @@
 
 #include "command.hpp"
 #include "cuda_device.hpp"
+#include "decode/load.hpp"
 #include "decode_columns.hpp"
 #include "decode_json.hpp"
 #include "decode_request.hpp"
 #include "decode_run.hpp"
 #include "decode_table.hpp"
+#include "metrics_server.hpp"
 #include "page/page.hpp"
 #include "result_file.hpp"
 
@@ -22,6 +24,7 @@ constexpr std::uint64_t model_tokens_default = 256;
 constexpr std::uint64_t tokens_most = 10'000'000;
 constexpr std::uint64_t rounds_most = 1000;
 constexpr std::uint64_t cap_mb_most = std::uint64_t{1} << 30;
+constexpr std::uint64_t granule_most = std::uint64_t{1} << 30;
 constexpr const char* cap_variable = "ARC_ALLOC_CACHE_MAX_MB";
 
 /// The flags as they were given; empty where one was not.
@@ -33,12 +36,15 @@ struct decode_flags {
   std::string tokens;
   std::string context = "0";
   std::string device = "host";
-  std::string alloc = "sync";
+  std::string alloc;
+  std::string granularity = "512";
+  std::string free;
   std::string legs = "off,unbounded,exact,bounded";
   std::string kv = "concat";
   std::string cap;
   std::string exact_cap = std::to_string(default_exact_cap_mb);
   std::string rounds = "1";
+  std::string metrics;
   std::string report;
   std::string json;
   std::string profile;
@@ -53,6 +59,12 @@ std::string config_list() {
   return list;
 }
 
+std::string load_list() {
+  std::string list;
+  for (const decode::named_load& each : decode::named_loads()) list.append(list.empty() ? "" : ", ").append(each.name);
+  return list;
+}
+
 void add_flags(CLI::App& line, decode_flags& flags) {
   const auto add = [&](const char* name, std::string& value, const char* kind, const std::string& description) {
     line.add_option(name, value, description)->option_text(kind);
@@ -61,14 +73,22 @@ void add_flags(CLI::App& line, decode_flags& flags) {
   add("--tokenizer", flags.tokenizer, "FILE", "the tokenizer that belongs to the model");
   add("--config", flags.config, "NAME",
       "a named configuration with seeded weights, instead of a model:\n" + config_list() + " (default " +
-          decode::config_names().front() + ")");
+          decode::config_names().front() + ");\nwith a simulated device also " + load_list());
   add("--prompt", flags.prompt, "TEXT", "text before the first generated token (default: none)");
   add("--tokens", flags.tokens, "N", "tokens to generate (default: the configuration's own; 256 for a model)");
   add("--context", flags.context, "N", "positions already in the key and value caches at the start (default 0)");
   add("--device", flags.device, "DEVICE",
-      "host or host:SIZE: host memory, SIZE a whole number with KiB, MiB or GiB\n(default host, which is host:3GiB); "
-      "cuda:N: a CUDA device, where the\noperations are memory traffic and nothing is computed");
-  add("--alloc", flags.alloc, "SOURCE", "of a CUDA device: sync, cuMemAlloc (default), or async, a pool of our own");
+      "host or host:SIZE: host memory, SIZE a whole number with KiB, MiB or GiB\n(default host, which is "
+      "host:3GiB);\n" +
+          sim_device_list() +
+          ":\na simulated card, without arithmetic and in virtual time;\ncuda:N: a CUDA device, where the operations "
+          "are memory traffic and nothing is\ncomputed");
+  add("--alloc", flags.alloc, "CALLS",
+      "of a card: sync, cuMemAlloc (default of cuda:N), or async, stream-ordered\ndriver calls (default of a simulated "
+      "card)");
+  add("--granularity", flags.granularity, "SIZE", "what a simulated card lends at least (default 512)");
+  add("--free", flags.free, "MB",
+      "what a simulated card has left when decoding begins, in MiB (default: all there is)");
   add("--legs", flags.legs, "LIST", "which of off,unbounded,exact,bounded to run (default: all)");
   add("--kv", flags.kv, "MODE",
       "concat: the caches grow by concatenation (default)\npreallocated: full size from the start");
@@ -76,6 +96,8 @@ void add_flags(CLI::App& line, decode_flags& flags) {
       "cached max of the leg bounded in MiB, instead of the environment's;\n0 caches nothing (default: derived)");
   add("--exact-cap", flags.exact_cap, "MB", "cached max of the leg exact in MiB (default 1024)");
   add("--rounds", flags.rounds, "N", "run all legs N times, taking turns, and report medians (default 1)");
+  add("--metrics", flags.metrics, "PORT",
+      "serve the running leg's counters for Prometheus: http://127.0.0.1:PORT/metrics");
   add("--report", flags.report, "FILE", "write one self-contained HTML page");
   add("--json", flags.json, "FILE", "write the result as JSON, schema arcalloc.decode/1");
   line.add_flag("--capture", flags.capture,
@@ -87,6 +109,14 @@ void add_flags(CLI::App& line, decode_flags& flags) {
 }
 
 [[noreturn]] void refuse(const std::string& why) { throw command_failure{exit_status::bad_usage, why}; }
+
+std::size_t require_granule(const std::string& text) {
+  const auto size = parse_size(text);
+  if (!size || *size == 0 || (*size & (*size - 1)) != 0 || *size > granule_most) {
+    refuse("--granularity: \"" + text + "\" is no power of two up to 1GiB");
+  }
+  return *size;
+}
 
 void set_input(const CLI::App& line, const decode_flags& flags, decode::session_settings& session) {
   const bool has_model = line.count("--model") > 0;
@@ -106,8 +136,12 @@ void set_input(const CLI::App& line, const decode_flags& flags, decode::session_
   }
   const std::vector<std::string> names = decode::config_names();
   session.config_name = line.count("--config") > 0 ? flags.config : names.front();
+  if (const decode::named_load* load = decode::find_load(session.config_name)) {
+    session.tokens = load->default_tokens;
+    return;
+  }
   if (std::find(names.begin(), names.end(), session.config_name) == names.end()) {
-    refuse("--config: \"" + flags.config + "\" is none of " + config_list());
+    refuse("--config: \"" + flags.config + "\" is none of " + config_list() + ", " + load_list());
   }
   session.tokens = decode::default_tokens(session.config_name);
 }
@@ -143,11 +177,68 @@ void set_capture(const CLI::App& line, const decode_flags& flags, decode_request
   session.profile_record_path = flags.record_profile;
 }
 
+/// The driver calls that memory comes from: --alloc, or else the device's own choice.
+decode::driver_calls calls_of(const CLI::App& line, const decode_flags& flags, decode::driver_calls unless_given) {
+  return line.count("--alloc") > 0 ? require_driver_calls(flags.alloc) : unless_given;
+}
+
+/// A card that the operations are charged to.
+void set_sim_device(const CLI::App& line, const decode_flags& flags, decode_request& request) {
+  const decode::device_model& card = require_sim_model(flags.device);
+  sim_choice sim;
+  sim.model = card.name;
+  sim.calls = calls_of(line, flags, decode::driver_calls::stream_ordered);
+  sim.granule_bytes = require_granule(flags.granularity);
+  if (line.count("--free") > 0) sim.free_bytes = require_count("--free", flags.free, 1, cap_mb_most) << 20;
+  if (!request.session.model_path.empty()) refuse("--model: a simulated device computes nothing; give a --config");
+  request.device = {device_kind::sim, card.memory_bytes, 0, flags.device,
+                    sim.calls == decode::driver_calls::stream_ordered};
+  request.sim = std::move(sim);
+}
+
+/// Host memory or a CUDA device.
+void set_real_device(const CLI::App& line, const decode_flags& flags, decode_request& request) {
+  for (const char* flag : {"--granularity", "--free"}) {
+    if (line.count(flag) > 0) refuse(std::string(flag) + ": of use only with a simulated device");
+  }
+  request.device = require_device(flags.device);
+  if (request.device.kind != device_kind::cuda) {
+    if (line.count("--alloc") > 0) refuse("--alloc: of use only with a simulated or a CUDA device");
+    return;
+  }
+  const decode::driver_calls calls = calls_of(line, flags, decode::driver_calls::synchronous);
+  request.device.is_stream_ordered = calls == decode::driver_calls::stream_ordered;
+  if (!request.session.model_path.empty()) {
+    refuse("--model: of use on the host only; on a card the operations are memory traffic, and nothing is computed");
+  }
+}
+
+/// What the run is on, and what goes with that. After everything else of the session is set.
+void set_device(const CLI::App& line, const decode_flags& flags, decode_request& request) {
+  const bool is_sim = flags.device.rfind("sim:", 0) == 0;
+  if (is_sim) {
+    set_sim_device(line, flags, request);
+  } else {
+    set_real_device(line, flags, request);
+  }
+  if (decode::find_load(request.session.config_name) == nullptr) return;
+  if (!is_sim) refuse("--config " + request.session.config_name + ": needs one of " + sim_device_list());
+  if (!request.session.prompt.empty()) refuse("--prompt: nothing is computed from it here");
+  if (request.session.capture) refuse("--capture: not with --config " + request.session.config_name);
+}
+
 /// A profile is read before anything runs; the leg that uses it reads it again.
 void require_profile(const std::string& path) {
   profile ignored;
   profile_error error{};
   if (read_profile(path.c_str(), ignored, error) != status::ok) refuse(std::string("--profile: ") + error.text);
+}
+
+void set_metrics(const decode_flags& flags, decode_request& request) {
+  request.metrics_port = static_cast<std::uint16_t>(require_count("--metrics", flags.metrics, 1, UINT16_MAX));
+  if (!has_metrics_server()) refuse("--metrics: this program was built without prometheus-cpp");
+  // Its legs run at once, in virtual time.
+  if (request.sim) refuse("--metrics: of use only with --device host or cuda:N");
 }
 
 decode_request request_of(const CLI::App& line, const decode_flags& flags) {
@@ -172,16 +263,8 @@ decode_request request_of(const CLI::App& line, const decode_flags& flags) {
   }
   request.report_path = flags.report;
   request.json_path = flags.json;
-  request.device = require_device(flags.device);
-  if (flags.alloc != "sync" && flags.alloc != "async")
-    refuse("--alloc: \"" + flags.alloc + "\" is neither sync nor async");
-  if (line.count("--alloc") > 0 && request.device.kind != device_kind::cuda) {
-    refuse("--alloc: of use only with --device cuda:N");
-  }
-  request.device.is_stream_ordered = flags.alloc == "async";
-  if (request.device.kind == device_kind::cuda && !request.session.model_path.empty()) {
-    refuse("--model: of use on the host only; on a card the operations are memory traffic, and nothing is computed");
-  }
+  set_device(line, flags, request);
+  if (line.count("--metrics") > 0) set_metrics(flags, request);
   return request;
 }
 
@@ -197,6 +280,28 @@ settings_view settings_of(const decode_request& request) {
     settings.override_by_flag(cap_variable, value);
   }
   return settings;
+}
+
+/// Which driver, and what is free: of the device as it is now. Throws command_failure where it cannot be had.
+void note_device(decode_result& result) {
+  const decode_request& request = result.request;
+  memory_info memory;  // 0 where the device will not say: the run finds out why
+  switch (request.device.kind) {
+    case device_kind::sim:
+      result.from.driver = sim_driver_text(*request.sim);
+      memory.free_bytes = request.sim->free_bytes.value_or(request.device.size_bytes);
+      break;
+    case device_kind::cuda: {
+      const auto card = require_cuda_device(request.device);
+      result.from.driver = driver_text(*card) + ", " + card->device_name();
+      (void)card->query_memory(memory);
+      break;
+    }
+    case device_kind::host:
+      (void)host_backend(request.device.size_bytes).query_memory(memory);
+      break;
+  }
+  result.from.free_bytes_at_start = memory.free_bytes;
 }
 
 }  // namespace
@@ -221,15 +326,7 @@ exit_status run_decode(const std::vector<std::string>& words) {
 
   result.from = this_provenance(flags.device, words);
   result.from.settings = settings.rows;
-  memory_info memory;
-  if (result.request.device.kind == device_kind::cuda) {
-    const auto card = require_cuda_device(result.request.device);
-    result.from.driver = driver_text(*card) + ", " + card->device_name();
-    (void)card->query_memory(memory);  // 0 where it will not say: the run finds out why
-  } else {
-    (void)host_backend(result.request.device.size_bytes).query_memory(memory);
-  }
-  result.from.free_bytes_at_start = memory.free_bytes;
+  note_device(result);
   run_legs(result, settings.from_environment);
   conclude(result);
 

@@ -137,7 +137,30 @@ ordered_json leg_json(const leg_result& leg) {
   return object;
 }
 
+ordered_json sim_json(const std::optional<sim_choice>& sim) {
+  if (!sim) return nullptr;
+  const decode::driver_cost cost = decode::cost_of(sim->calls);
+  return {{"model", sim->model},
+          {"alloc", driver_calls_name(sim->calls)},
+          {"allocate_ns", cost.allocate_ns},
+          {"free_ns", cost.free_ns},
+          {"granule_bytes", sim->granule_bytes},
+          {"free_bytes", json_or_null(sim->free_bytes)}};
+}
+
 ordered_json text_or_null(const std::string& text) { return text.empty() ? ordered_json(nullptr) : ordered_json(text); }
+
+const char* work_name(device_kind kind) {
+  switch (kind) {
+    case device_kind::sim:
+      return "virtual time";
+    case device_kind::cuda:
+      return "memory traffic";
+    case device_kind::host:
+      break;
+  }
+  return "arithmetic";
+}
 
 ordered_json input_json(const decode_request& request) {
   const decode::session_settings& session = request.session;
@@ -149,8 +172,9 @@ ordered_json input_json(const decode_request& request) {
           {"context", session.context},
           {"kv", session.kv == decode::kv_mode::concat ? "concat" : "preallocated"},
           {"capture", session.capture},
-          {"work", request.device.kind == device_kind::cuda ? "memory traffic" : "arithmetic"},
+          {"work", work_name(request.device.kind)},
           {"stream_ordered", request.device.is_stream_ordered},
+          {"sim", sim_json(request.sim)},
           {"device_bytes", request.device.size_bytes},
           {"rounds", request.rounds}};
 }

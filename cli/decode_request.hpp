@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "decode/session.hpp"
 #include "flag_values.hpp"
 #include "legs.hpp"
+#include "sim_device.hpp"
 
 namespace arcalloc::cli {
 
@@ -15,11 +17,13 @@ namespace arcalloc::cli {
 struct decode_request {
   decode::session_settings session;
   device_choice device;
+  std::optional<sim_choice> sim;  ///< nothing: the device is the host or a CUDA device
   std::vector<leg> legs;
   leg_bounds bounds;
   std::uint64_t rounds = 1;
-  std::string report_path;  ///< empty: none
-  std::string json_path;    ///< empty: none
+  std::uint16_t metrics_port = 0;  ///< where the running leg serves its counters; 0: nowhere
+  std::string report_path;         ///< empty: none
+  std::string json_path;           ///< empty: none
 };
 
 }  // namespace arcalloc::cli

@@ -172,6 +172,9 @@ leg_figures figures_of(const leg_run& run, const decode::session_settings& sessi
       figures.tokens_per_s = tokens / seconds;
     }
     add_counters(figures, run.report->outcome);
+    if (figures.accounting.empty() && run.report->device && !run.report->device->conviction.empty()) {
+      figures.accounting = "the simulated device convicts: " + run.report->device->conviction;
+    }
     const auto& capture = run.report->outcome.capture;
     if (figures.accounting.empty() && capture && capture->requests_in_replays + capture->driver_calls_in_replays > 0) {
       figures.accounting = "a replayed step makes no request and no driver call";

@@ -2,6 +2,7 @@
 #include "decode_table.hpp"
 
 #include "capture_text.hpp"
+#include "decode/load.hpp"
 #include "decode_columns.hpp"
 #include "number_text.hpp"
 #include "text_table.hpp"
@@ -57,6 +58,7 @@ std::string rounds_table(const decode_result& result) {
 /// A model's text is what was asked for, to the letter. Token numbers of a model without a tokenizer
 /// say little: their beginning will do, and the JSON has the rest.
 std::string shown_text(const decode_result& result) {
+  if (decode::find_load(result.request.session.config_name) != nullptr) return "(nothing was computed)";
   std::string text = produced_text(result);
   if (!result.request.session.model_path.empty() || text.size() <= shown_ids_bytes) return text;
   const std::size_t end = text.rfind(' ', shown_ids_bytes);
@@ -83,6 +85,7 @@ std::string decode_table(const decode_result& result) {
     if (!leg.run().report || !leg.memory.enabled) continue;
     out += std::string("cap of ") + leg_name(leg.which) + ": " + cap_text(leg.run().report->cap) + '\n';
   }
+  if (result.request.sim) out += "device: " + result.from.driver + '\n';
   out += "provenance: " + provenance_line(result.from) + '\n';
   return out;
 }

@@ -80,7 +80,8 @@ device_choice require_device(const std::string& text) {
   const auto ordinal = parse_count(detail, 0, std::numeric_limits<std::int32_t>::max());
   if (kind == "cuda" && ordinal) return {device_kind::cuda, 0, static_cast<int>(*ordinal), text, false};
   if (kind == "sim" && !detail.empty()) {
-    throw command_failure{exit_status::device_refused, "--device " + text + ": not available in this version"};
+    throw command_failure{exit_status::device_refused,
+                          "--device " + text + ": a simulated card is of use with decode only"};
   }
   throw command_failure{exit_status::bad_usage, "--device: \"" + text + "\" is not host[:SIZE], sim:NAME or cuda:N"};
 }

@@ -17,19 +17,19 @@ std::optional<std::uint64_t> parse_size(std::string_view text);
 
 enum class device_kind { host, sim, cuda };
 
-/// What --device names. `size_bytes` is set for the host only, the ordinal and where memory comes from for CUDA only.
+/// What --device names. `size_bytes` is 0 for CUDA, which knows it itself; the ordinal is for CUDA only.
 struct device_choice {
   device_kind kind = device_kind::host;
   std::uint64_t size_bytes = 0;
   int ordinal = 0;
   std::string text;
-  bool is_stream_ordered = false;  ///< --alloc async
+  bool is_stream_ordered = false;  ///< of cards: memory comes from stream-ordered driver calls
 };
 
 inline constexpr std::uint64_t default_host_device_bytes = std::uint64_t{3} << 30;
 
 /// Parses --device. Throws command_failure: bad_usage when the text names no device, device_refused
-/// when it names one that this version cannot drive.
+/// when it names a simulated card, sim:NAME, which is for those who ask for it before.
 device_choice require_device(const std::string& text);
 
 /// Parses the value of `flag`, or throws command_failure (bad_usage) that names the flag, the value

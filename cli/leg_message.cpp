@@ -168,6 +168,13 @@ std::optional<status> status_from(const json& value) {
   return static_cast<status>(value.get<std::int32_t>());
 }
 
+json json_of(const std::optional<std::uint64_t>& value) { return value ? json(*value) : json(nullptr); }
+
+std::optional<std::uint64_t> bytes_or_nothing(const json& value) {
+  if (value.is_null()) return std::nullopt;
+  return value.get<std::uint64_t>();
+}
+
 json json_of(const std::optional<decode::capture_report>& capture) {
   if (!capture) return nullptr;
   return {{"warm_up_steps", capture->warm_up_steps},
@@ -202,6 +209,44 @@ std::optional<decode::capture_report> capture_from(const json& object) {
   return capture;
 }
 
+json json_of(const std::optional<sim_choice>& sim) {
+  if (!sim) return nullptr;
+  return {{"model", sim->model},
+          {"calls", static_cast<int>(sim->calls)},
+          {"granule_bytes", sim->granule_bytes},
+          {"free_bytes", json_of(sim->free_bytes)}};
+}
+
+std::optional<sim_choice> sim_from(const json& object) {
+  if (object.is_null()) return std::nullopt;
+  return sim_choice{object.at("model").get<std::string>(),
+                    static_cast<decode::driver_calls>(object.at("calls").get<int>()),
+                    object.at("granule_bytes").get<std::size_t>(), bytes_or_nothing(object.at("free_bytes"))};
+}
+
+json json_of(const std::optional<device_report>& device) {
+  if (!device) return nullptr;
+  json samples = json::array();
+  for (const memory_sample& each : device->samples) {
+    samples.push_back({each.seconds, each.tokens, each.resident_bytes});
+  }
+  return {{"samples", std::move(samples)},
+          {"used_bytes_peak", device->used_bytes_peak},
+          {"conviction", hex_of(device->conviction)}};
+}
+
+std::optional<device_report> device_from(const json& object) {
+  if (object.is_null()) return std::nullopt;
+  device_report device;
+  for (const json& each : object.at("samples")) {
+    device.samples.push_back(
+        {each.at(0).get<double>(), each.at(1).get<std::uint64_t>(), each.at(2).get<std::uint64_t>()});
+  }
+  device.used_bytes_peak = object.at("used_bytes_peak").get<std::uint64_t>();
+  device.conviction = bytes_of(object.at("conviction"));
+  return device;
+}
+
 json json_of(const leg_report& report) {
   const decode::session_outcome& outcome = report.outcome;
   return {{"outcome", static_cast<std::int32_t>(outcome.outcome)},
@@ -213,7 +258,8 @@ json json_of(const leg_report& report) {
           {"at_half", json_of(outcome.at_half)},
           {"at_end", json_of(outcome.at_end)},
           {"capture", json_of(outcome.capture)},
-          {"cap", json_of(report.cap)}};
+          {"cap", json_of(report.cap)},
+          {"device", json_of(report.device)}};
 }
 
 leg_report report_from(const json& object) {
@@ -229,6 +275,7 @@ leg_report report_from(const json& object) {
   outcome.at_end = counters_from(object.at("at_end"));
   outcome.capture = capture_from(object.at("capture"));
   report.cap = cap_from(object.at("cap"));
+  report.device = device_from(object.at("device"));
   return report;
 }
 
@@ -240,12 +287,19 @@ std::string request_line(const leg_request& request) {
               {"cuda_ordinal", request.cuda_ordinal ? json(*request.cuda_ordinal) : json(nullptr)},
               {"is_stream_ordered", request.is_stream_ordered},
               {"memory", json_of(request.memory)},
-              {"memory_profile", hex_of(request.memory.profile_path == nullptr ? "" : request.memory.profile_path)}}
+              {"memory_profile", hex_of(request.memory.profile_path == nullptr ? "" : request.memory.profile_path)},
+              {"sim", json_of(request.sim)},
+              {"metrics_port", request.metrics_port},
+              {"name", request.name}}
       .dump();
 }
 
 std::string word_line(const leg_word& word) {
-  if (const auto* mark = std::get_if<leg_mark>(&word)) return json{{"mark", mark->tokens}}.dump();
+  if (const auto* mark = std::get_if<leg_mark>(&word)) {
+    json said{{"mark", mark->tokens}};
+    if (mark->used_bytes) said["used_bytes"] = *mark->used_bytes;
+    return said.dump();
+  }
   if (const auto* report = std::get_if<leg_report>(&word)) return json{{"report", json_of(*report)}}.dump();
   return json{{"refusal", hex_of(std::get<leg_refusal>(word).message)}}.dump();
 }
@@ -257,6 +311,9 @@ std::optional<leg_request> request_from(const std::string& line) try {
   const json& ordinal = object.at("cuda_ordinal");
   if (!ordinal.is_null()) request.cuda_ordinal = ordinal.get<int>();
   request.is_stream_ordered = object.at("is_stream_ordered").get<bool>();
+  request.sim = sim_from(object.at("sim"));
+  request.metrics_port = object.at("metrics_port").get<std::uint16_t>();
+  request.name = object.at("name").get<std::string>();
   return request;
 } catch (const json::exception&) {
   return std::nullopt;
@@ -264,7 +321,11 @@ std::optional<leg_request> request_from(const std::string& line) try {
 
 std::optional<leg_word> word_from(const std::string& line) try {
   const json object = json::parse(line);
-  if (object.contains("mark")) return leg_mark{object.at("mark").get<std::uint64_t>()};
+  if (object.contains("mark")) {
+    leg_mark mark{object.at("mark").get<std::uint64_t>()};
+    if (object.contains("used_bytes")) mark.used_bytes = object.at("used_bytes").get<std::uint64_t>();
+    return mark;
+  }
   if (object.contains("report")) return report_from(object.at("report"));
   return leg_refusal{bytes_of(object.at("refusal"))};
 } catch (const json::exception&) {

@@ -7,8 +7,11 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "decode/session.hpp"
+#include "figures.hpp"
+#include "sim_device.hpp"
 
 namespace arcalloc::cli {
 
@@ -23,19 +26,31 @@ struct leg_request {
   std::uint64_t device_bytes = 0;     ///< of the host
   options memory;                     ///< the sink is not carried: a leg that reports steps does so to stderr
   std::string memory_profile_path;    ///< on arrival, what options::profile_path is to point to; empty: null
-  std::optional<int> cuda_ordinal{};  ///< nothing: the host
+  std::optional<int> cuda_ordinal{};  ///< nothing: no CUDA device
   bool is_stream_ordered = false;     ///< of CUDA: memory comes from a pool of the driver's
+  std::optional<sim_choice> sim{};    ///< nothing: no simulated card; where both are nothing, the host
+  std::uint16_t metrics_port = 0;     ///< where the leg serves its counters; 0: nowhere
+  std::string name{};                 ///< of the leg
+};
+
+/// What a simulated card saw of its leg.
+struct device_report {
+  std::vector<memory_sample> samples;  ///< twice a second of its time
+  std::uint64_t used_bytes_peak = 0;   ///< after any token
+  std::string conviction;              ///< the first of its verdict; empty: innocent
 };
 
 /// What a leg's process found.
 struct leg_report {
   decode::session_outcome outcome;
   cap_arithmetic cap;
+  std::optional<device_report> device{};  ///< nothing: the leg was watched from outside
 };
 
 /// `tokens` are done and the leg waits for a go.
 struct leg_mark {
   std::uint64_t tokens = 0;
+  std::optional<std::uint64_t> used_bytes{};  ///< of the leg's simulated card
 };
 
 /// The input cannot be used.

@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "exit_status.hpp"
@@ -41,7 +43,6 @@ class open_file {
   open_file(const open_file&) = delete;
   open_file& operator=(const open_file&) = delete;
   [[nodiscard]] int get() const noexcept { return file_; }
-  int give() noexcept { return std::exchange(file_, -1); }
 
  private:
   int file_;
@@ -147,14 +148,28 @@ std::string death_text(int how) {
   return "exited with status " + std::to_string(WEXITSTATUS(how));
 }
 
+/// Where a leg's memory is seen.
+enum class watched {
+  process,  ///< from here: the resident memory of the leg's process
+  card,     ///< from here: what the driver says of the card (leg_watch::device_bytes)
+  marks,    ///< in what the leg says with its marks and its report: its simulated card is its own
+};
+
 /// Follows one leg from its start to its end.
 class leg_follower {
  public:
   leg_follower(const leg_watch& watch, const signal_watch& signals, leg_process& process, line_channel& channel,
                const token_board& board, std::uint64_t tokens)
-      : watch_(watch), signals_(signals), process_(process), channel_(channel), board_(board), tokens_(tokens) {}
+      : watch_(watch),
+        signals_(signals),
+        process_(process),
+        channel_(channel),
+        board_(board),
+        tokens_(tokens),
+        watched_(watch.device_bytes ? watched::card : watched::process) {}
 
   leg_run follow() {
+    if (watch_.on_start) watch_.on_start();
     next_sample_ = clock::now() + watch_.sample_every;
     bool open = true;
     while (open) {
@@ -191,7 +206,7 @@ class leg_follower {
       run_.death = "said something that is no message";
       process_.kill_now();
     } else if (const auto* mark = std::get_if<leg_mark>(&*word)) {
-      at_mark(mark->tokens);
+      at_mark(*mark);
     } else if (const auto* report = std::get_if<leg_report>(&*word)) {
       run_.report = *report;
       all_done_ = true;
@@ -203,12 +218,26 @@ class leg_follower {
     }
   }
 
-  /// The leg waits while this looks at its memory.
-  void at_mark(std::uint64_t tokens) {
-    const auto bytes = watch_.device_bytes ? watch_.device_bytes() : exact_resident_bytes(process_.id());
+  [[nodiscard]] std::optional<std::uint64_t> bytes_at(const leg_mark& mark) const {
+    switch (watched_) {
+      case watched::process:
+        return exact_resident_bytes(process_.id());
+      case watched::card:
+        return watch_.device_bytes();
+      case watched::marks:
+        break;
+    }
+    return mark.used_bytes;
+  }
+
+  /// The leg waits while this looks at its memory, unless its marks say it.
+  void at_mark(const leg_mark& mark) {
+    const std::uint64_t tokens = mark.tokens;
+    if (mark.used_bytes) watched_ = watched::marks;
+    const auto bytes = bytes_at(mark);
     if (!run_.started) {
       run_.started = true;
-      peak_reset_ = !watch_.device_bytes && reset_resident_peak(process_.id());
+      peak_reset_ = watched_ == watched::process && reset_resident_peak(process_.id());
       decode_start_ = clock::now();
       next_sample_ = decode_start_ + watch_.sample_every;
       if (bytes) run_.samples.push_back({0, 0, *bytes});
@@ -219,11 +248,11 @@ class leg_follower {
     // After its last token a leg gives its memory back, which is no part of what is measured.
     if (tokens == tokens_) all_done_ = true;
     idle_samples_ = 0;
-    channel_.send("go");
+    if (watched_ != watched::marks) channel_.send("go");
   }
 
   void sample() {
-    const auto bytes = watch_.device_bytes ? watch_.device_bytes() : resident_bytes(process_.id());
+    const auto bytes = watched_ == watched::card ? watch_.device_bytes() : resident_bytes(process_.id());
     const auto cpu = cpu_time_ns(process_.id()).value_or(0);
     const std::uint64_t done = board_.read();
     const bool idle = done == last_tokens_ && cpu == last_cpu_ns_;
@@ -235,7 +264,7 @@ class leg_follower {
       process_.kill_now();
     }
     if (!bytes) return;
-    if (run_.started && !all_done_) run_.samples.push_back({seconds(), done, *bytes});
+    if (run_.started && !all_done_ && watched_ != watched::marks) run_.samples.push_back({seconds(), done, *bytes});
     if (watch_.on_sample) watch_.on_sample(done, *bytes);
   }
 
@@ -252,6 +281,11 @@ class leg_follower {
     }
     run_.outcome = run_.report->outcome.outcome;
     run_.tokens_done = run_.report->outcome.tokens_done;
+    if (run_.report->device) {
+      run_.samples = run_.report->device->samples;
+      run_.resident_bytes_peak = run_.report->device->used_bytes_peak;
+      return;
+    }
     drop_fall_at_the_end(run_.samples, run_.tokens_done);
   }
 
@@ -261,6 +295,7 @@ class leg_follower {
   line_channel& channel_;
   const token_board& board_;
   std::uint64_t tokens_;
+  watched watched_;
   leg_run run_;
   std::string refusal_;
   clock::time_point next_sample_{};
@@ -272,22 +307,54 @@ class leg_follower {
   bool all_done_ = false;
 };
 
+/// A leg that was started, until it is followed. Its process is killed, if need be, and reaped with it.
+class started_leg {
+ public:
+  started_leg(const leg_request& request, const leg_watch& watch, const signal_watch& signals)
+      : watch_(watch),
+        signals_(signals),
+        tokens_(request.session.tokens),
+        board_file_(raised(token_board::make_file())),
+        board_(board_file_.get()) {
+    int pair[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) fail("socketpair", errno);
+    channel_.emplace(pair[0]);
+    const open_file child_end(raised(pair[1]));
+    // Only the leg holds the other end when this returns, so that its death ends the channel.
+    process_.emplace(watch.program, child_end.get(), board_file_.get(), signals.mask_before());
+    // A leg that is dead already shows in the follower.
+    channel_->send(request_line(request));
+  }
+
+  leg_run follow() { return leg_follower(watch_, signals_, *process_, *channel_, board_, tokens_).follow(); }
+
+ private:
+  const leg_watch& watch_;
+  const signal_watch& signals_;
+  std::uint64_t tokens_;
+  open_file board_file_;
+  token_board board_;
+  std::optional<line_channel> channel_;
+  std::optional<leg_process> process_;
+};
+
 }  // namespace
 
 leg_run run_leg_process(const leg_request& request, const leg_watch& watch) {
   const signal_watch signals;
-  int pair[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) fail("socketpair", errno);
-  line_channel channel(pair[0]);
-  open_file child_end(raised(pair[1]));
-  const open_file board_file(raised(token_board::make_file()));
-  const token_board board(board_file.get());
-  leg_process process(watch.program, child_end.get(), board_file.get(), signals.mask_before());
-  // Only the leg holds the other end now, so that its death ends the channel.
-  ::close(child_end.give());
-  // A leg that is dead already shows in the follower.
-  channel.send(request_line(request));
-  return leg_follower(watch, signals, process, channel, board, request.session.tokens).follow();
+  return started_leg(request, watch, signals).follow();
+}
+
+std::vector<leg_run> run_leg_processes(const std::vector<leg_request>& requests,
+                                       const std::vector<leg_watch>& watches) {
+  const signal_watch signals;
+  std::vector<std::unique_ptr<started_leg>> started;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    started.push_back(std::make_unique<started_leg>(requests[i], watches[i], signals));
+  }
+  std::vector<leg_run> runs;
+  for (const auto& leg : started) runs.push_back(leg->follow());
+  return runs;
 }
 
 }  // namespace arcalloc::cli

@@ -12,9 +12,11 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cuda_device.hpp"
 #include "decode/traffic_executor.hpp"
@@ -22,6 +24,8 @@
 #include "figures.hpp"
 #include "leg_channel.hpp"
 #include "leg_message.hpp"
+#include "metrics_server.hpp"
+#include "sim_leg.hpp"
 
 namespace arcalloc::cli {
 
@@ -40,6 +44,10 @@ struct cuda_leg {
         enqueued(*device),
         work(enqueued) {}
 
+  /// As run_session. Throws decode::device_error too.
+  decode::session_outcome run(allocator& memory, const decode::session_settings& session,
+                              const std::function<void(std::size_t)>& after_token);
+
   std::unique_ptr<cuda_backend> device;
   decode::cuda_stream enqueued;
   decode::traffic_executor work;
@@ -55,11 +63,22 @@ std::string wrong_token(const decode::session_outcome& outcome, std::size_t firs
   return {};
 }
 
+decode::session_outcome cuda_leg::run(allocator& memory, const decode::session_settings& session,
+                                      const std::function<void(std::size_t)>& after_token) {
+  const decode::session_device there{.work = work, .capturing = &work, .on = enqueued.on()};
+  decode::session_outcome outcome = decode::run_session(memory, session, after_token, &there);
+  const std::string wrong = wrong_token(outcome, session.context);
+  if (!wrong.empty()) throw decode::device_error{wrong};
+  return outcome;
+}
+
 leg_word run_leg(line_channel& parent, token_board& board, leg_request request) try {
   std::optional<cuda_leg> cuda;
   if (request.cuda_ordinal) cuda.emplace(*request.cuda_ordinal, request.is_stream_ordered);
+  std::optional<sim_leg> sim;
+  if (request.sim) sim.emplace(*request.sim);
   host_backend host(request.device_bytes);
-  backend& device = cuda ? static_cast<backend&>(*cuda->device) : host;
+  backend& device = cuda ? static_cast<backend&>(*cuda->device) : sim ? sim->device() : host;
   if (!request.memory_profile_path.empty()) request.memory.profile_path = request.memory_profile_path.c_str();
   // Step reports, and what of a profile does not fit.
   if (request.memory.stats_every_steps > 0 || request.memory.profile_path != nullptr) {
@@ -69,23 +88,35 @@ leg_word run_leg(line_channel& parent, token_board& board, leg_request request) 
   leg_report report;
   report.outcome.outcome = allocator::create(device, request.memory, made);
   if (report.outcome.outcome != status::ok) return report;
-  const allocator_ptr memory(made);
+  allocator_ptr memory(made);
+  std::optional<metrics_server> served;
+  if (request.metrics_port != 0) {
+    served.emplace(request.metrics_port, *memory, std::vector<series_label>{{"leg", request.name}});
+  }
 
   std::array<std::uint64_t, decile_count> deciles{};
   for (std::size_t i = 0; i < decile_count; ++i) deciles[i] = decile_tokens(i, request.session.tokens);
   const auto after_token = [&](std::size_t tokens) {
     board.write(tokens);
-    if (std::binary_search(deciles.begin(), deciles.end(), tokens)) say_and_wait(parent, leg_mark{tokens});
+    if (sim) sim->look(tokens);
+    if (!std::binary_search(deciles.begin(), deciles.end(), tokens)) return;
+    if (!sim) return say_and_wait(parent, leg_mark{tokens});
+    // What the card has lent goes with the mark: nobody has to look while the leg stands still.
+    if (!parent.send(word_line(leg_mark{tokens, sim->used_bytes()}))) std::_Exit(EXIT_FAILURE);
   };
   if (cuda) {
-    const decode::session_device there{cuda->work, cuda->enqueued.on()};
-    report.outcome = decode::run_session(*memory, request.session, after_token, &there);
-    const std::string wrong = wrong_token(report.outcome, request.session.context);
-    if (!wrong.empty()) throw decode::device_error{wrong};
+    report.outcome = cuda->run(*memory, request.session, after_token);
+  } else if (sim) {
+    report.outcome = sim->run(*memory, request.session, after_token);
   } else {
     report.outcome = decode::run_session(*memory, request.session, after_token);
   }
   report.cap = memory->read_cap();
+  served.reset();
+  if (sim) {
+    memory.reset();
+    sim->report_to(report);
+  }
   return report;
 } catch (const decode::input_error& error) {
   return leg_refusal{error.message};

@@ -21,6 +21,9 @@ class executor {
  public:
   virtual ~executor() = default;
 
+  /// The clock that a step is timed by; a device without arithmetic has its own.
+  [[nodiscard]] virtual std::uint64_t now_ns() const;
+
   /// Fills the first `count` elements, and leaves the others.
   virtual void fill(tensor_output out, std::size_t count, const value_source& values) = 0;
   /// The two transfers between the host and an index.

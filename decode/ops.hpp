@@ -19,6 +19,8 @@ class operations {
  public:
   operations(tensor_source& memory, executor& compute) noexcept : memory_(&memory), compute_(&compute) {}
 
+  [[nodiscard]] std::uint64_t now_ns() const { return compute_->now_ns(); }
+
   [[nodiscard]] tensor filled(const shape& extents, const value_source& values) const;
   [[nodiscard]] tensor gather_row(const tensor& table, const tensor& index) const;
   [[nodiscard]] tensor mean_of_squares(const tensor& x) const;

@@ -19,6 +19,8 @@ class recording_executor final : public capturing_executor {
   /// Who computes when it does not record, too.
   [[nodiscard]] executor& compute() noexcept override { return *compute_; }
 
+  [[nodiscard]] std::uint64_t now_ns() const override { return compute_->now_ns(); }
+
   void fill(tensor_output out, std::size_t count, const value_source& values) override;
   void write_index(tensor_output place, std::int32_t value) override;
   [[nodiscard]] std::int32_t read_index(tensor_input place) override;

@@ -2,7 +2,6 @@
 #include "decode/session.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -117,14 +116,20 @@ std::uint64_t driver_calls(const counters& c) {
 class session {
  public:
   session(allocator& memory, const session_settings& settings, const session_input& input, session_outcome& outcome,
-          const std::function<void(std::size_t)>& after_token, stream on)
-      : memory_(memory), settings_(settings), input_(input), outcome_(outcome), after_token_(after_token), on_(on) {}
+          const std::function<void(std::size_t)>& after_token, const session_device& device)
+      : memory_(memory),
+        settings_(settings),
+        input_(input),
+        outcome_(outcome),
+        after_token_(after_token),
+        device_(device) {}
 
   void run(const operations& ops, capturing_executor& compute, device_state& state) {
     state.llama.emplace(ops, *input_.weights);
     state.cache.emplace(ops, input_.weights->config(), settings_.kv);
     state.token = ops.index(input_.prompt.front());
     prefill(ops, state);
+    if (device_.before_decode) device_.before_decode();
     enter(memory_, phase::decode);
     memory_.read_counters(outcome_.at_decode_start);
     note_half();
@@ -178,12 +183,12 @@ class session {
   /// The whole of a step, on the clock: `device_part`, then the host's.
   template <typename DevicePart>
   std::int32_t timed_step(const operations& ops, device_state& state, const DevicePart& device_part) {
-    const auto start = std::chrono::steady_clock::now();
+    const std::uint64_t start = ops.now_ns();
     device_part();
     state.cache->advance(ops);
     const std::int32_t next = ops.read_index(state.token);
     memory_.end_step();
-    outcome_.decode_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    outcome_.decode_seconds += static_cast<double>(ops.now_ns() - start) / 1e9;
     return next;
   }
 
@@ -220,7 +225,7 @@ class session {
       keep(recorded);
     }
     cover(memory_, warms_up ? recorded : input_.wanted, settings_.prewarm, report);
-    state.graph.emplace(memory_, compute, on_);
+    state.graph.emplace(memory_, compute, device_.on);
     report.window = state.graph->record([&] { compute_step(ops, state, attention_span::whole); }, report);
     if (report.window != status::ok) {
       make_tokens(settings_.tokens, whole_step);
@@ -233,10 +238,10 @@ class session {
   void keep(profile& recorded) const {
     if (settings_.profile_record_path.empty()) return;
     profile_error error{};
-    const bool is_named_otherwise = on_ != default_stream;
-    if (is_named_otherwise) recorded.rename_stream(on_, default_stream);
+    const bool is_named_otherwise = device_.on != default_stream;
+    if (is_named_otherwise) recorded.rename_stream(device_.on, default_stream);
     const status written = write_profile(settings_.profile_record_path.c_str(), recorded, error);
-    if (is_named_otherwise) recorded.rename_stream(default_stream, on_);
+    if (is_named_otherwise) recorded.rename_stream(default_stream, device_.on);
     if (written != status::ok) throw input_error{error.text};
   }
 
@@ -260,7 +265,7 @@ class session {
   const session_input& input_;
   session_outcome& outcome_;
   const std::function<void(std::size_t)>& after_token_;
-  stream on_;
+  const session_device& device_;
   std::int32_t last_token_ = token_of_start;
   bool half_is_noted_ = false;
 };
@@ -270,16 +275,15 @@ class session {
 session_outcome run_session(allocator& memory, const session_settings& settings,
                             const std::function<void(std::size_t)>& after_token, const session_device* device) {
   session_input input = open_input(settings);
-  const stream on = device != nullptr ? device->on : default_stream;
-  if (device != nullptr) input.wanted.rename_stream(default_stream, on);
-  session_outcome outcome;
-  session steps{memory, settings, input, outcome, after_token, on};
-  tensor_source tensors{memory, on};
   host_executor host;
-  recording_executor recording{host};
-  capturing_executor& compute = device != nullptr ? device->work : recording;
-  const bool is_plain_host = device == nullptr && !settings.capture;
-  const operations ops{tensors, is_plain_host ? static_cast<executor&>(host) : compute};
+  const session_device where = device != nullptr ? *device : session_device{host};
+  if (where.on != default_stream) input.wanted.rename_stream(default_stream, where.on);
+  session_outcome outcome;
+  session steps{memory, settings, input, outcome, after_token, where};
+  tensor_source tensors{memory, where.on};
+  recording_executor recording{where.work};
+  capturing_executor& compute = where.capturing != nullptr ? *where.capturing : recording;
+  const operations ops{tensors, settings.capture ? static_cast<executor&>(compute) : where.work};
   {
     // Outside the try block, so that the last counters are read while the tensors and the graph are there.
     device_state state;

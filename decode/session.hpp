@@ -52,18 +52,23 @@ struct session_outcome {
   std::optional<capture_report> capture;  ///< nothing where none was asked for, or decoding never began
 };
 
+class executor;
 class capturing_executor;
 
 /// Who does the work of a run, and on which of the allocator's streams: for a device that is not the host.
 struct session_device {
-  capturing_executor& work;
-  stream on;
+  executor& work;                           ///< its clock is the run's
+  capturing_executor* capturing = nullptr;  ///< `work` itself, where it can take a step down; null: a list is made of
+                                            ///< the step's operations, and `work` does them one by one
+  stream on = default_stream;
+  std::function<void()> before_decode{};  ///< called when everything is loaded, and no bound of the decode phase is
+                                          ///< armed yet; may be empty
 };
 
 /// Runs it. `after_token(n)` is called outside the timed region: with 0 when the decode phase begins
 /// (weights loaded, prefill done), and after every token with the number done so far. Throws
 /// input_error for unusable input, before the first token, and for a recorded profile that cannot be written. Every
-/// tensor is freed when it returns, and a graph is released. Null `device`: the host computes.
+/// tensor is freed when it returns, and a graph is released. Null `device`: the host computes. Time is the executor's.
 ///
 /// With capture, the shapes of every decode step are those of the whole sequence. First come the warm-up steps, eager
 /// and recorded as a profile, then a prewarm and verify of that, then the window; every later token is a replay.

@@ -19,6 +19,7 @@ struct sim_options {
   std::uint64_t free_ns = 100'000;
   std::uint64_t event_ns = 1'000;  ///< each of record, query
   bool allocates_beside_capture = true;
+  bool synchronous = false;  ///< work is over when the call that enqueues it returns, or as good as over: see backend
 };
 
 /// A captured graph, as the device knows it. Numbers are not used twice.
@@ -57,6 +58,7 @@ class sim_backend final : public backend {
   // nothing else: backend_failed where a capture is open, invalid_argument otherwise.
   [[nodiscard]] const char* name() const noexcept override { return "sim"; }
   [[nodiscard]] std::size_t granularity() const noexcept override;
+  [[nodiscard]] bool synchronous() const noexcept override;
   [[nodiscard]] status allocate(std::size_t bytes, stream on, void*& address) noexcept override;
   /// For faults, costs and calls() this is a sim_call::allocate.
   [[nodiscard]] status allocate_beside_capture(std::size_t bytes, stream on, void*& address) noexcept override;

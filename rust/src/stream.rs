@@ -21,9 +21,14 @@ impl Stream {
         Stream(unsafe { ffi::arcalloc_this_thread_stream() })
     }
 
-    /// The stream behind a driver's pointer, such as a `CUstream`.
+    /// The stream behind a driver's pointer, such as a `CUstream`. CUDA's default streams have several handles each:
+    /// 1 is the legacy one, like 0, and 2 the calling thread's own.
     #[must_use]
     pub fn from_pointer(stream: *mut c_void) -> Stream {
-        Stream(stream as u64)
+        match stream as u64 {
+            1 => Stream::DEFAULT,
+            2 => Stream::PER_THREAD,
+            handle => Stream(handle),
+        }
     }
 }

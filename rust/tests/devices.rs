@@ -180,3 +180,12 @@ fn a_name_that_c_cannot_have_is_refused() {
     assert_eq!(Device::new(Arc::clone(&backend)).err(), Some(Error::InvalidArgument));
     assert_eq!(Arc::strong_count(&backend), 1);
 }
+
+#[test]
+fn the_default_streams_are_what_they_are_by_each_of_their_handles() {
+    let of = |handle: usize| Stream::from_pointer(handle as *mut std::os::raw::c_void);
+    assert_eq!(of(0), Stream::DEFAULT);
+    assert_eq!(of(1), Stream::DEFAULT);
+    assert_eq!(of(2), Stream::PER_THREAD);
+    assert_eq!(of(0x70), Stream(0x70));
+}

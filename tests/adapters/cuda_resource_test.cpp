@@ -72,6 +72,29 @@ TEST(cuda_resource, says_why_it_refuses_and_compares_by_its_allocator) {
   EXPECT_THROW(resource.deallocate(address, 100), refused);
 }
 
+TEST(cuda_resource, the_default_streams_are_what_they_are_by_each_of_their_handles) {
+  host_backend device(std::uint64_t{64} << 20);
+  allocator* raw = nullptr;
+  ASSERT_EQ(allocator::create(device, {}, raw), status::ok);
+  const allocator_ptr memory{raw};
+  cuda_resource resource(*memory);
+  const auto handle = [](std::uintptr_t number) { return cuda::stream_ref(reinterpret_cast<cudaStream_t>(number)); };
+  // Each stream keeps a block out, so that its segment stays its own.
+  void* const held[] = {resource.allocate_async(4096, handle(0)), resource.allocate_async(4096, handle(2))};
+  void* const legacy = resource.allocate_async(4096, handle(1));
+  resource.deallocate_async(legacy, 4096, handle(0));
+  EXPECT_EQ(resource.allocate(4096), legacy);
+  resource.deallocate(legacy, 4096);
+  void* const own = resource.allocate_async(4096, handle(2));
+  resource.deallocate_async(own, 4096, handle(2));
+  block piece;
+  ASSERT_EQ(memory->allocate(4096, per_thread_stream, piece), status::ok);
+  EXPECT_EQ(piece.data(), own);
+  EXPECT_EQ(memory->deallocate(piece), status::ok);
+  resource.deallocate_async(held[0], 4096, handle(0));
+  resource.deallocate_async(held[1], 4096, handle(2));
+}
+
 TEST(cuda_resource, streams_are_kept_apart) {
   host_backend device(std::uint64_t{64} << 20);
   allocator* raw = nullptr;

@@ -7,6 +7,7 @@ On arcalloc every tensor that the model makes is arcalloc's, and its reserved by
 more than one round, the two in turn, medians with the least and the most are printed; they are not judged.
 """
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -26,6 +27,8 @@ def decode(program, directory, whose):
 
 def main():
     program, directory = sys.argv[1], pathlib.Path(sys.argv[2])
+    if os.environ.get("ARCALLOC_SHARED"):
+        directory = pathlib.Path(os.environ["ARCALLOC_SHARED"]) / "data/model"
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     golden = directory / "greedy256.txt"
     if not golden.is_file():

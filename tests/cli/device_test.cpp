@@ -59,10 +59,10 @@ TEST(device, larger_than_the_available_memory_is_refused_with_both_figures) {
   EXPECT_NE(refused.err.find("1024000000.0 MiB"), std::string::npos) << refused.err;
 }
 
-TEST(device, of_another_kind_is_not_available) {
-  const ended refused = arcalloc({"decode", "--device", "sim:h200"});
+TEST(device, that_is_simulated_is_for_decode_only) {
+  const ended refused = arcalloc({"doctor", "--device", "sim:h200"});
   EXPECT_EQ(refused.exit_status, 3);
-  EXPECT_EQ(refused.err, "arcalloc: --device sim:h200: not available in this version\n");
+  EXPECT_EQ(refused.err, "arcalloc: --device sim:h200: a simulated card is of use with decode only\n");
 }
 
 TEST(device, of_cuda_that_is_not_there_is_refused_with_what_is_missing) {
@@ -113,6 +113,8 @@ nlohmann::json decoded_on_card(std::vector<std::string> words) {
 TEST(device, of_cuda_decodes_in_memory_traffic) {
   const nlohmann::json result = decoded_on_card({"--tokens", "12", "--context", "3"});
   EXPECT_EQ(result["input"]["work"], "memory traffic");
+  EXPECT_EQ(result["input"]["stream_ordered"], false);
+  EXPECT_EQ(result["input"]["sim"], nullptr);
   EXPECT_EQ(result["provenance"]["driver"], "CUDA 13.0, simulated device 0");
   EXPECT_EQ(result["provenance"]["free_bytes_at_start"], std::uint64_t{24} << 30);
   EXPECT_EQ(result["tokens_equal"], true);
@@ -143,7 +145,7 @@ TEST(device, of_cuda_lends_from_a_pool_of_its_own_too) {
   for (const nlohmann::json& leg : result["legs"]) EXPECT_EQ(leg["text"], "0 1 2 3 4 5") << leg["leg"];
   const ended refused = arcalloc({"decode", "--alloc", "async"});
   EXPECT_EQ(refused.exit_status, 2);
-  EXPECT_EQ(refused.err, "arcalloc: --alloc: of use only with --device cuda:N\n");
+  EXPECT_EQ(refused.err, "arcalloc: --alloc: of use only with a simulated or a CUDA device\n");
 }
 
 TEST(device, of_cuda_plays_a_trace_whose_blocks_hold_what_was_written_there) {

@@ -72,7 +72,7 @@ TEST(flag_values, a_device_that_is_none_is_bad_usage) {
   }
 }
 
-TEST(flag_values, a_device_of_another_kind_is_not_available) {
+TEST(flag_values, a_simulated_card_is_refused_by_its_name) {
   const command_failure failure = refusal_of("sim:h200");
   EXPECT_EQ(failure.status, exit_status::device_refused);
   EXPECT_NE(failure.message.find("sim:h200"), std::string::npos) << failure.message;

@@ -31,6 +31,8 @@ TEST(leg_message, a_request_arrives_as_it_was_sent) {
   sent.session.profile_record_path = "r";
   sent.device_bytes = UINT64_MAX;
   sent.cuda_ordinal = 3;
+  sent.metrics_port = 65535;
+  sent.name = "bounded";
   sent.is_stream_ordered = true;
   sent.memory.enabled = false;
   sent.memory.classes = geometry::exact;
@@ -41,6 +43,7 @@ TEST(leg_message, a_request_arrives_as_it_was_sent) {
   sent.memory.stats_every_steps = 78;
   sent.memory.capture_miss = capture_policy::refuse;
   sent.memory.profile_path = "p/q";
+  sent.sim = sim_choice{"a100", decode::driver_calls::synchronous, 4096, UINT64_MAX - 2};
   const std::string line = request_line(sent);
   EXPECT_EQ(line.find('\n'), std::string::npos);
   const auto arrived = request_from(line);
@@ -54,6 +57,8 @@ TEST(leg_message, a_request_arrives_as_it_was_sent) {
   EXPECT_EQ(arrived->session.kv, decode::kv_mode::preallocated);
   EXPECT_EQ(arrived->device_bytes, UINT64_MAX);
   EXPECT_EQ(arrived->cuda_ordinal, 3);
+  EXPECT_EQ(arrived->metrics_port, 65535U);
+  EXPECT_EQ(arrived->name, "bounded");
   EXPECT_TRUE(arrived->is_stream_ordered);
   EXPECT_TRUE(arrived->session.capture);
   EXPECT_FALSE(arrived->session.prewarm);
@@ -70,8 +75,33 @@ TEST(leg_message, a_request_arrives_as_it_was_sent) {
   EXPECT_EQ(arrived->memory.stats_every_steps, 78U);
   EXPECT_EQ(arrived->memory.capture_miss, capture_policy::refuse);
   EXPECT_EQ(arrived->memory_profile_path, "p/q");
+  ASSERT_TRUE(arrived->sim);
+  EXPECT_EQ(arrived->sim->model, "a100");
+  EXPECT_EQ(arrived->sim->calls, decode::driver_calls::synchronous);
+  EXPECT_EQ(arrived->sim->granule_bytes, 4096U);
+  EXPECT_EQ(arrived->sim->free_bytes, UINT64_MAX - 2);
+  sent.sim.reset();
+  EXPECT_FALSE(request_from(request_line(sent))->sim);
   sent.memory.profile_path = nullptr;
   EXPECT_EQ(request_from(request_line(sent))->memory_profile_path, "");
+}
+
+TEST(leg_message, what_a_card_saw_arrives) {
+  leg_report sent = *test::completed_run(5, 10).report;
+  EXPECT_FALSE(std::get<leg_report>(*word_from(word_line(sent))).device);
+  sent.device = device_report{{{0.5, 7, UINT64_MAX}, {1.0, 8, 9}}, UINT64_MAX - 1, every_byte};
+  const auto arrived = word_from(word_line(sent));
+  ASSERT_TRUE(arrived);
+  const auto& found = std::get<leg_report>(*arrived).device;
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->samples.size(), 2U);
+  EXPECT_EQ(found->samples[0].seconds, 0.5);
+  EXPECT_EQ(found->samples[0].tokens, 7U);
+  EXPECT_EQ(found->samples[0].resident_bytes, UINT64_MAX);
+  EXPECT_EQ(found->used_bytes_peak, UINT64_MAX - 1);
+  EXPECT_EQ(found->conviction, every_byte);
+  EXPECT_EQ(std::get<leg_mark>(*word_from(word_line(leg_mark{3, 4}))).used_bytes, 4U);
+  EXPECT_FALSE(std::get<leg_mark>(*word_from(word_line(leg_mark{3}))).used_bytes);
 }
 
 TEST(leg_message, what_a_capture_found_arrives) {

@@ -278,6 +278,37 @@ bool copies_follow_their_stream() {
   return at().synchronise_stream(on) == result::success && found == 0x11;
 }
 
+bool contexts_take_their_memory_along() {
+  cuda::context_handle* made = nullptr;
+  if (at().create_context(&made, 0, 0) != result::success) return false;
+  const std::size_t before = free_bytes();
+  if (lent(mib) == 0) return false;
+  auto* const destroy = at().find<decltype(cuCtxDestroy_v2)>("cuCtxDestroy_v2");
+  return destroy(made) == result::success && free_bytes() == before;
+}
+bool async_frees_follow_their_stream() {
+  auto* const allocate = at().find<decltype(cuMemAllocAsync)>("cuMemAllocAsync");
+  auto* const free = at().find<decltype(cuMemFreeAsync)>("cuMemFreeAsync");
+  stream_handle* const first = at().make_stream(non_blocking);
+  stream_handle* const second = at().make_stream(non_blocking);
+  cuda::device_address former = 0;
+  cuda::device_address address = 0;
+  unsigned char found = 0;
+  const bool reused = allocate(&former, mib, first) == result::success &&
+                      at().set(former, 7, mib, first) == result::success && free(former, first) == result::success &&
+                      allocate(&address, mib, second) == result::success && address == former;
+  // The work before the free does not write into what the next one has.
+  return reused && at().set(address, 9, mib, second) == result::success &&
+         at().synchronise_stream(second) == result::success && at().synchronise_stream(first) == result::success &&
+         at().copy_to_host(&found, address, 1) == result::success && found == 9;
+}
+bool lookups_give_what_the_version_has() {
+  auto* const look_up = at().find<decltype(cuGetProcAddress)>("cuGetProcAddress");
+  void* found = nullptr;
+  const bool is_there = look_up("cuMemAllocAsync", &found, 11020, 0) == result::success && found != nullptr;
+  return is_there && look_up("cuMemAllocAsync", &found, 11010, 0) == result::not_found;
+}
+
 struct checked_rule {
   rule which;
   const char* name;
@@ -319,6 +350,9 @@ constexpr checked_rule rules[] = {
     {rule::legacy_queries_are_implicit, "legacy_queries_are_implicit", legacy_queries_are_implicit},
     {rule::captures_are_isolated, "captures_are_isolated", captures_are_isolated},
     {rule::copies_follow_their_stream, "copies_follow_their_stream", copies_follow_their_stream},
+    {rule::contexts_take_their_memory_along, "contexts_take_their_memory_along", contexts_take_their_memory_along},
+    {rule::async_frees_follow_their_stream, "async_frees_follow_their_stream", async_frees_follow_their_stream},
+    {rule::lookups_give_what_the_version_has, "lookups_give_what_the_version_has", lookups_give_what_the_version_has},
 };
 
 class fake_driver_rules : public ::testing::TestWithParam<checked_rule> {
@@ -329,7 +363,7 @@ class fake_driver_rules : public ::testing::TestWithParam<checked_rule> {
     const bool is_by_conviction = which == rule::captured_work_is_not_done || which == rule::launches_do_the_work;
     fake_cuda::settings how;
     how.free_synchronises = !is_by_conviction;
-    how.has_contents = which == rule::copies_follow_their_stream;
+    how.has_contents = which == rule::copies_follow_their_stream || which == rule::async_frees_follow_their_stream;
     if (which == rule::calls_need_init) {
       at().fake.reset(how);
     } else {

@@ -134,8 +134,8 @@ TEST(stream_work, ends_with_its_unanswered_events_or_not_at_all) {
     const stream former = former_stream(1);
     device.busy(s1);
     for (std::uint64_t stamp = 1; stamp <= 4; ++stamp) EXPECT_FALSE(works.finished(s1, stamp, stamp));
-    device.plan_fault(sim_call::record_event, 1, false, status::shutting_down);
-    EXPECT_EQ(works.end(s1, former), status::shutting_down);
+    device.plan_fault(sim_call::record_event, 1, false, status::backend_failed);
+    EXPECT_EQ(works.end(s1, former), status::backend_failed);
     EXPECT_EQ(works.events_recorded(), 4U);
     EXPECT_EQ(works.hold_point(former), event::none) << "nothing has changed";
     EXPECT_EQ(works.end(s1, former), status::ok);

@@ -5,10 +5,10 @@
 #include <cuda/stream_ref>
 
 #include <cstddef>
-#include <cstdint>
 
 #include <arcalloc/adapters/refused.hpp>
 #include <arcalloc/allocator.hpp>
+#include <arcalloc/cuda_backend.hpp>
 
 namespace arcalloc {
 
@@ -63,7 +63,7 @@ class cuda_resource {
   friend void get_property(const cuda_resource&, cuda::mr::device_accessible) noexcept {}
 
  private:
-  static stream identity_of(cuda::stream_ref on) noexcept { return stream{reinterpret_cast<std::uint64_t>(on.get())}; }
+  static stream identity_of(cuda::stream_ref on) noexcept { return cuda_backend::stream_of(on.get()); }
 
   [[nodiscard]] void* take(std::size_t bytes, std::size_t alignment, stream on) {
     if (alignment > block_alignment) throw refused(status::invalid_argument);

@@ -36,9 +36,7 @@ class memory_resource final : public std::pmr::memory_resource, public free_refu
   }
 
   void do_deallocate(void* address, std::size_t bytes, std::size_t alignment) override {
-    const status outcome = alignment <= block_alignment ? from_->deallocate(address, size_of(bytes))
-                                                        : from_->deallocate(forget_shifted(address));
-    note_free(outcome);
+    note_free(alignment <= block_alignment ? from_->deallocate(address, size_of(bytes)) : give_back_shifted(address));
   }
 
   /// Equal where one may free what the other handed out and it is the same queue of work.
@@ -73,14 +71,15 @@ class memory_resource final : public std::pmr::memory_resource, public free_refu
     return address;
   }
 
-  /// The block's own address; of what is not one of these, the address, which the allocator will refuse.
-  void* forget_shifted(void* address) noexcept {
+  /// What is not one of these is passed on as it is, for the allocator to refuse. The note is kept where it refuses; it
+  /// is looked at and dropped under the lock, so that nobody who gets the same memory meanwhile finds an old one.
+  status give_back_shifted(void* address) noexcept {
     const std::lock_guard guard(mutex_);
     const auto noted = start_of_.find(address);
-    if (noted == start_of_.end()) return address;
-    void* const start = noted->second;
-    start_of_.erase(noted);
-    return start;
+    if (noted == start_of_.end()) return from_->deallocate(address);
+    const status outcome = from_->deallocate(noted->second);
+    if (outcome == status::ok) start_of_.erase(noted);
+    return outcome;
   }
 
   allocator* from_;

@@ -22,8 +22,7 @@ class refused : public std::bad_alloc {
 /// For adapters whose host frees without an answer.
 class free_refusals {
  public:
-  /// ok, or why the last free that was refused was. The block was left as it was, and the allocator's counters have
-  /// counted the refusal.
+  /// ok, or why the last free that was refused was. The block was left as it was.
   [[nodiscard]] status last_refused_free() const noexcept { return last_.load(std::memory_order_relaxed); }
 
  protected:

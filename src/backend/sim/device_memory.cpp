@@ -27,7 +27,7 @@ lent_range* device_memory::lend(std::uint64_t bytes) {
   const address_range gap = found->second;
   gaps_.erase(found);
   if (gap.bytes() > span) gaps_[gap.begin + span] = {gap.begin + span, gap.end};
-  gone_.erase(gap.begin);
+  began_.insert(gap.begin);
   lent_bytes_ += bytes;
   lent_bytes_peak_ = std::max(lent_bytes_peak_, lent_bytes_);
   lent_range& fresh = lent_[gap.begin];
@@ -42,7 +42,6 @@ void device_memory::take_back(std::uint64_t begin) {
   address_range gap{begin, begin + spanned(bytes)};
   lent_bytes_ -= bytes;
   lent_.erase(leaving);
-  gone_.insert(begin);
   auto after = gaps_.lower_bound(begin);
   if (after != gaps_.end() && after->first == gap.end) {
     gap.end = after->second.end;

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
+#include <unordered_set>
 #include <vector>
 
 #include "work_order.hpp"
@@ -69,8 +69,8 @@ class device_memory {
   [[nodiscard]] lent_range* starting_at(std::uint64_t begin);
   /// The one lent range that has all of `part`, or null.
   [[nodiscard]] lent_range* around(const address_range& part);
-  /// Whether a range that began here was lent and went back.
-  [[nodiscard]] bool was_lent(std::uint64_t begin) const { return gone_.count(begin) != 0; }
+  /// Whether a range that began here was ever lent.
+  [[nodiscard]] bool was_lent(std::uint64_t begin) const { return began_.count(begin) != 0; }
 
   [[nodiscard]] const std::map<std::uint64_t, lent_range>& lent() const { return lent_; }
   [[nodiscard]] std::uint64_t lent_bytes() const { return lent_bytes_; }
@@ -82,7 +82,7 @@ class device_memory {
   std::uint64_t alignment_;
   std::map<std::uint64_t, address_range> gaps_;
   std::map<std::uint64_t, lent_range> lent_;
-  std::set<std::uint64_t> gone_;
+  std::unordered_set<std::uint64_t> began_;  ///< where a range ever began; only ever looked up
   std::uint64_t lendings_ = 0;
   std::uint64_t lent_bytes_ = 0;
   std::uint64_t lent_bytes_peak_ = 0;

@@ -12,6 +12,8 @@ sim_backend::~sim_backend() = default;
 
 std::size_t sim_backend::granularity() const noexcept { return state_->settings.granularity; }
 
+bool sim_backend::synchronous() const noexcept { return state_->settings.synchronous; }
+
 status sim_backend::allocate(std::size_t bytes, stream on, void*& address) noexcept {
   state& at = *state_;
   const std::lock_guard guard(at.mutex);

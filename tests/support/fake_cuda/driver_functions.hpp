@@ -25,6 +25,14 @@ FAKE_CUDA_EXPORT arcalloc::cuda::pop_context_function cuCtxPopCurrent_v2;
 FAKE_CUDA_EXPORT arcalloc::cuda::context_device_function cuCtxGetDevice;
 FAKE_CUDA_EXPORT arcalloc::cuda::result cuCtxCreate_v2(arcalloc::cuda::context_handle** out, unsigned int flags,
                                                        arcalloc::cuda::device_number device);
+FAKE_CUDA_EXPORT arcalloc::cuda::result cuCtxDestroy_v2(arcalloc::cuda::context_handle* context);
+FAKE_CUDA_EXPORT arcalloc::cuda::result cuDevicePrimaryCtxReset_v2(arcalloc::cuda::device_number device);
+FAKE_CUDA_EXPORT arcalloc::cuda::result cuDevicePrimaryCtxGetState(arcalloc::cuda::device_number device,
+                                                                   unsigned int* flags, int* exists);
+FAKE_CUDA_EXPORT arcalloc::cuda::result cuGetProcAddress(const char* symbol, void** out, int version,
+                                                         std::uint64_t flags);
+FAKE_CUDA_EXPORT arcalloc::cuda::result cuGetProcAddress_v2(const char* symbol, void** out, int version,
+                                                            std::uint64_t flags, int* how_found);
 FAKE_CUDA_EXPORT arcalloc::cuda::result cuCtxSetCurrent(arcalloc::cuda::context_handle* context);
 FAKE_CUDA_EXPORT arcalloc::cuda::result cuCtxSynchronize();
 
@@ -36,6 +44,17 @@ FAKE_CUDA_EXPORT arcalloc::cuda::pool_destroy_function cuMemPoolDestroy;
 FAKE_CUDA_EXPORT arcalloc::cuda::pool_set_function cuMemPoolSetAttribute;
 FAKE_CUDA_EXPORT arcalloc::cuda::pool_trim_function cuMemPoolTrimTo;
 FAKE_CUDA_EXPORT arcalloc::cuda::pool_allocate_function cuMemAllocFromPoolAsync;
+FAKE_CUDA_EXPORT arcalloc::cuda::result cuMemAllocAsync(arcalloc::cuda::device_address* out, std::size_t bytes,
+                                                        arcalloc::cuda::stream_handle* on);
+FAKE_CUDA_EXPORT arcalloc::cuda::result cuMemAllocAsync_ptsz(arcalloc::cuda::device_address* out, std::size_t bytes,
+                                                             arcalloc::cuda::stream_handle* on);
+FAKE_CUDA_EXPORT arcalloc::cuda::result cuMemFreeAsync(arcalloc::cuda::device_address address,
+                                                       arcalloc::cuda::stream_handle* on);
+FAKE_CUDA_EXPORT arcalloc::cuda::result cuMemFreeAsync_ptsz(arcalloc::cuda::device_address address,
+                                                            arcalloc::cuda::stream_handle* on);
+FAKE_CUDA_EXPORT arcalloc::cuda::result cuMemGetAddressRange_v2(arcalloc::cuda::device_address* base,
+                                                                std::size_t* bytes, arcalloc::cuda::device_address at);
+FAKE_CUDA_EXPORT arcalloc::cuda::result cuIpcGetMemHandle(void* out, arcalloc::cuda::device_address address);
 FAKE_CUDA_EXPORT arcalloc::cuda::result cuMemsetD8Async(arcalloc::cuda::device_address to, unsigned char value,
                                                         std::size_t bytes, arcalloc::cuda::stream_handle* on);
 FAKE_CUDA_EXPORT arcalloc::cuda::result cuMemcpyDtoDAsync_v2(arcalloc::cuda::device_address to,

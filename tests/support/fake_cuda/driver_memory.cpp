@@ -14,7 +14,6 @@ using arcalloc::cuda::stream_handle;
 using arcalloc::fake_cuda::call;
 using arcalloc::fake_cuda::fake_device;
 using arcalloc::fake_cuda::fake_driver;
-using arcalloc::fake_cuda::lent_memory;
 using arcalloc::fake_cuda::needs;
 using arcalloc::fake_cuda::result_of;
 using arcalloc::fake_cuda::rule;
@@ -41,7 +40,7 @@ result lend(fake_driver& at, fake_device& device, std::size_t bytes, pool_handle
     return said == result::out_of_memory && !at.holds(rule::out_of_memory_is_said) ? result::unknown : said;
   }
   *out = reinterpret_cast<std::uintptr_t>(address);
-  device.memory[*out] = {taken, pool};
+  device.memory[*out] = {taken, pool, pool == nullptr ? at.current() : nullptr};
   if (at.how.has_contents) device.bytes.lend(*out, taken);
   at.tell_card(device);
   return result::success;
@@ -103,21 +102,11 @@ result cuMemFree_v2(device_address address) {
       (void)device.sim->free(pointer(address), device.sim->granularity());
       return at.holds(rule::unknown_pointers_are_refused) ? result::invalid_value : result::success;
     }
-    const lent_memory leaving = known->second;
-    const bool is_of_pool = leaving.pool != nullptr;
+    const bool is_of_pool = known->second.pool != nullptr;
     const bool synchronises = is_of_pool ? !at.holds(rule::pool_free_does_not_synchronise)
                                          : at.how.free_synchronises && at.holds(rule::free_synchronises);
     if (synchronises) at.synchronise(device);
-    if (is_of_pool && at.holds(rule::pool_keeps_until_trimmed)) {
-      leaving.pool->kept.emplace(leaving.bytes, address);
-    } else if (const status freed = device.sim->free(pointer(address), leaving.bytes); freed != status::ok) {
-      return result_of(freed);
-    } else {
-      device.bytes.take_back(address);
-    }
-    device.memory.erase(known);
-    at.tell_card(device);
-    return result::success;
+    return at.take_back(device, address);
   });
 }
 
@@ -172,7 +161,7 @@ result cuMemAllocFromPoolAsync(device_address* out, std::size_t bytes, pool_hand
     const auto kept = pool->kept.find(rounded(*pool->device, bytes));
     if (kept == pool->kept.end()) return lend(at, *pool->device, bytes, pool, out);
     *out = kept->second;
-    pool->device->memory[*out] = {kept->first, pool};
+    pool->device->memory[*out] = {kept->first, pool, nullptr};
     pool->kept.erase(kept);
     return result::success;
   });

@@ -45,6 +45,9 @@ enum class rule : std::uint8_t {
   legacy_queries_are_implicit,
   captures_are_isolated,
   copies_follow_their_stream,
+  contexts_take_their_memory_along,
+  async_frees_follow_their_stream,
+  lookups_give_what_the_version_has,
   count,
 };
 

@@ -27,7 +27,7 @@ settings settings_of_process() {
     device.memory_bytes = number_from("FAKE_CUDA_MEMORY_MB", 24576) << 20;
     device.others_bytes = number_from("FAKE_CUDA_OTHERS_MB", 0) << 20;
   }
-  found.has_contents = true;
+  found.has_contents = number_from("FAKE_CUDA_CONTENTS", 1) != 0;
   found.version = static_cast<int>(number_from("FAKE_CUDA_VERSION", 13000));
   return found;
 }
@@ -365,6 +365,38 @@ void fake_driver::give_back_kept(cuda::pool_handle& pool) {
     pool.device->bytes.take_back(address);
   }
   pool.kept.clear();
+}
+
+result fake_driver::take_back(fake_device& device, cuda::device_address address) {
+  const auto known = device.memory.find(address);
+  const lent_memory leaving = known->second;
+  void* const pointer = reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
+  if (leaving.pool != nullptr && holds(rule::pool_keeps_until_trimmed)) {
+    leaving.pool->kept.emplace(leaving.bytes, address);
+  } else if (const status freed = device.sim->free(pointer, leaving.bytes); freed != status::ok) {
+    return result_of(freed);
+  } else {
+    device.bytes.take_back(address);
+  }
+  device.memory.erase(known);
+  tell_card(device);
+  return result::success;
+}
+
+void fake_driver::end_context(cuda::context_handle& of) {
+  fake_device& device = *of.device;
+  synchronise(device);
+  std::erase_if(events, [&](const auto& known) {
+    if (known.second->of == &of && known.second->point != event::none) device.sim->drop_event(known.second->point);
+    return known.second->of == &of;
+  });
+  std::vector<cuda::device_address> leaving;
+  for (const auto& [address, lent] : device.memory) {
+    if (lent.of == &of && holds(rule::contexts_take_their_memory_along)) leaving.push_back(address);
+  }
+  for (const cuda::device_address address : leaving) (void)take_back(device, address);
+  of.streams.clear();
+  of.of_threads.clear();
 }
 
 }  // namespace arcalloc::fake_cuda

@@ -23,6 +23,7 @@ struct capture;
 struct lent_memory {
   std::size_t bytes = 0;
   cuda::pool_handle* pool = nullptr;
+  cuda::context_handle* of = nullptr;  ///< null for memory of a pool, which is the device's
 };
 
 }  // namespace arcalloc::fake_cuda
@@ -94,6 +95,7 @@ struct fake_device {
   std::map<cuda::device_address, lent_memory> memory{};
   std::set<std::unique_ptr<cuda::context_handle>> contexts{};  ///< of cuCtxCreate
   std::set<std::unique_ptr<cuda::pool_handle>> pools{};
+  cuda::pool_handle* usual_pool = nullptr;  ///< of cuMemAllocAsync
   std::vector<std::string> complaints{};
   device_bytes bytes{};
 };
@@ -147,6 +149,9 @@ class fake_driver final : public control {
   void join(cuda::stream_handle& joining, capture& with);
   [[nodiscard]] result make_wait(cuda::stream_handle& later, cuda::stream_handle& earlier, bool is_captured);
   void give_back_kept(cuda::pool_handle& pool);
+  /// What is lent goes back to the device, or to its pool.
+  [[nodiscard]] result take_back(fake_device& device, cuda::device_address address);
+  void end_context(cuda::context_handle& of);
   /// What other processes have of the device, before it is asked; and what this one has, after it has changed.
   void look_at_card(fake_device& device);
   void tell_card(fake_device& device);
