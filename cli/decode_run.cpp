@@ -73,7 +73,7 @@ void run_legs(decode_result& result, const options& from_environment) {
                       count_text(resident_bytes >> 20) + " MiB");
       };
       leg.runs.push_back(
-          run_leg_process({session_of(request, leg.which), request.device.size_bytes, leg.memory, {}}, watch));
+          run_leg_process({session_of(request, leg.which), request.device.size_bytes, leg.memory, {}, {}}, watch));
     }
   }
 }

@@ -23,6 +23,7 @@ struct leg_request {
   std::uint64_t device_bytes = 0;
   options memory;                   ///< the sink is not carried: a leg that reports steps does so to stderr
   std::string memory_profile_path;  ///< on arrival, what options::profile_path is to point to; empty: null
+  std::string memory_trace_path;    ///< the same of options::trace_path
 };
 
 /// What a leg's process found.

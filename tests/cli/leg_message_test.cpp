@@ -39,6 +39,7 @@ TEST(leg_message, a_request_arrives_as_it_was_sent) {
   sent.memory.stats_every_steps = 78;
   sent.memory.capture_miss = capture_policy::refuse;
   sent.memory.profile_path = "p/q";
+  sent.memory.trace_path = "r/s";
   const std::string line = request_line(sent);
   EXPECT_EQ(line.find('\n'), std::string::npos);
   const auto arrived = request_from(line);

@@ -70,8 +70,8 @@ TEST(settings, refuses_values_out_of_range) {
   }
 }
 
-TEST(settings, refuses_what_this_version_cannot_do) {
-  const ended run = arcalloc(any_decode, {{"ARC_ALLOC_CACHE_TRACE", "t"}});
+TEST(settings, refuses_a_trace_that_cannot_be_written) {
+  const ended run = arcalloc(any_decode, {{"ARC_ALLOC_CACHE_TRACE", "/no/such/directory/t"}});
   EXPECT_EQ(run.exit_status, 2);
   EXPECT_NE(run.err.find("ARC_ALLOC_CACHE_TRACE"), std::string::npos) << run.err;
 }
