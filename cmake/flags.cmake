@@ -23,3 +23,11 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+# Has the headers named compiled once for all files of a C++ target; each file still includes what it uses, which the
+# presets without this hold it to.
+function(arcalloc_precompile target)
+  if(ARCALLOC_SHARE_HEADERS)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()

@@ -4,47 +4,17 @@
 // length is the answer.
 #include <arcalloc/allocator.hpp>
 #include <arcalloc/counters.hpp>
-#include <cstdio>
-#include <cstring>
 
+#include "bounded_text.hpp"
 #include "c_struct.hpp"
+#include "counters_text.hpp"
 
 namespace {
 
 using arcalloc::counter_field;
 using arcalloc::counters;
 using arcalloc::failure_record;
-
-/// Takes a text piece by piece, keeps what fits with the final zero, and counts all of it.
-class bounded_text {
- public:
-  bounded_text(char* text, std::size_t capacity) noexcept : text_(text), capacity_(capacity) {
-    if (capacity_ != 0) text_[0] = '\0';
-  }
-
-  void append(const char* piece) noexcept {
-    const std::size_t bytes = std::strlen(piece);
-    if (length_ + 1 < capacity_) {
-      const std::size_t kept = std::min(bytes, capacity_ - 1 - length_);
-      std::memcpy(text_ + length_, piece, kept);
-      text_[length_ + kept] = '\0';
-    }
-    length_ += bytes;
-  }
-
-  void append(std::uint64_t number) noexcept {
-    char digits[24];
-    std::snprintf(digits, sizeof digits, "%llu", static_cast<unsigned long long>(number));
-    append(digits);
-  }
-
-  [[nodiscard]] int length() const noexcept { return static_cast<int>(length_); }
-
- private:
-  char* text_;
-  std::size_t capacity_;
-  std::size_t length_ = 0;
-};
+using arcalloc::detail::bounded_text;
 
 bool writable(const char* text, std::size_t capacity) noexcept { return text != nullptr || capacity == 0; }
 
@@ -53,8 +23,17 @@ bool read_counters(const arcalloc_counters* given, counters& out) noexcept {
   return arcalloc::detail::read_struct(given, out) && out.version == ARCALLOC_COUNTERS_VERSION;
 }
 
-bool is_bound(const counter_field& field) noexcept {
-  return field.value == &counters::cached_bytes_max || field.value == &counters::capacity_bytes;
+/// What a C caller passes to arcalloc_metrics_text.
+struct c_sources {
+  const arcalloc_counters* const* counters_read;
+  const char* const* labels;
+};
+
+const char* nth_of_theirs(const void* sources, std::size_t i, counters& values) noexcept {
+  const auto& given = *static_cast<const c_sources*>(sources);
+  // Read once before, and found to be readable.
+  if (!read_counters(given.counters_read[i], values)) values = {};
+  return given.labels == nullptr ? nullptr : given.labels[i];
 }
 
 }  // namespace
@@ -85,7 +64,7 @@ int arcalloc_failure_text(const arcalloc_failure* failure, char* text, std::size
   arcalloc::format_failure(record, line, sizeof line);
   bounded_text out(text, capacity);
   out.append(line);
-  return out.length();
+  return static_cast<int>(out.length());
 }
 
 int arcalloc_step_report_text(const arcalloc_counters* window, std::uint64_t steps, char* text,
@@ -96,7 +75,7 @@ int arcalloc_step_report_text(const arcalloc_counters* window, std::uint64_t ste
   arcalloc::format_step_report(given, steps, line, sizeof line);
   bounded_text out(text, capacity);
   out.append(line);
-  return out.length();
+  return static_cast<int>(out.length());
 }
 
 int arcalloc_counters_json(const arcalloc_counters* counters_read, char* text, std::size_t capacity) noexcept {
@@ -108,9 +87,7 @@ int arcalloc_counters_json(const arcalloc_counters* counters_read, char* text, s
   const char* separator = "{\"";
   for (std::size_t i = 0; i < count; ++i) {
     const auto* const value = &(given.*fields[i].value);
-    // A field that a shortened struct lacks is left out: a zero would claim that it was read.
-    const auto* const end = reinterpret_cast<const unsigned char*>(value + 1);
-    if (end > reinterpret_cast<const unsigned char*>(&given) + given.size) continue;
+    if (!arcalloc::detail::has(given, fields[i])) continue;
     out.append(separator);
     out.append(fields[i].name);
     out.append("\":");
@@ -118,7 +95,7 @@ int arcalloc_counters_json(const arcalloc_counters* counters_read, char* text, s
       out.append("\"");
       out.append(arcalloc::cap_source_name(*value));
       out.append("\"");
-    } else if (is_bound(fields[i]) && *value == ARCALLOC_NO_BOUND) {
+    } else if (arcalloc::detail::is_bound(fields[i]) && *value == ARCALLOC_NO_BOUND) {
       out.append("null");
     } else {
       out.append(*value);
@@ -126,7 +103,21 @@ int arcalloc_counters_json(const arcalloc_counters* counters_read, char* text, s
     separator = ",\"";
   }
   out.append("}");
-  return out.length();
+  return static_cast<int>(out.length());
+}
+
+int arcalloc_metrics_text(const arcalloc_counters* const* counters_read, const char* const* labels, std::size_t count,
+                          char* text, std::size_t capacity) noexcept {
+  if (!writable(text, capacity) || (counters_read == nullptr && count != 0)) return -ARCALLOC_INVALID_ARGUMENT;
+  for (std::size_t i = 0; i < count; ++i) {
+    counters values;
+    if (!read_counters(counters_read[i], values)) return -ARCALLOC_INVALID_ARGUMENT;
+    if (labels != nullptr && !arcalloc::detail::well_formed_labels(labels[i])) return -ARCALLOC_INVALID_ARGUMENT;
+  }
+  const c_sources sources{counters_read, labels};
+  bounded_text out(text, capacity);
+  arcalloc::detail::append_metrics(&sources, count, &nth_of_theirs, out);
+  return static_cast<int>(out.length());
 }
 
 }  // extern "C"

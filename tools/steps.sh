@@ -17,7 +17,7 @@ test_needs=("libgtest-dev h:gtest/gtest.h" "pkg-config c:pkg-config" "python3 c:
 full_needs=(
   "clang-14 c:clang++-14" "libclang-rt-14-dev r:fuzzer" "clang-tidy-14 c:clang-tidy-14" "clang-format-14 c:clang-format-14"
   "shellcheck c:shellcheck" "mandoc c:mandoc" "valgrind c:valgrind" "libbenchmark-dev h:benchmark/benchmark.h"
-  "libcub-dev h:cub/version.cuh"
+  "libcub-dev h:cub/version.cuh" "libtorch-dev h:ATen/ATen.h"
 )
 
 # step N/M TEXT: announces a step.

@@ -458,6 +458,11 @@ ARCALLOC_API int arcalloc_step_report_text(const arcalloc_counters* window, uint
  * set is null, and cap_source is its name. */
 ARCALLOC_API int arcalloc_counters_json(const arcalloc_counters* counters, char* text,
                                         size_t capacity) ARCALLOC_NOEXCEPT;
+/* The counters of `count` allocators in Prometheus' text format 0.0.4. labels[i], as Prometheus writes them between
+ * braces, such as `device="0",rank="1"`, tells the i-th allocator's series from the others'; null, there or for all:
+ * none. A count is arcalloc_NAME_total, a gauge arcalloc_NAME; a bound that is not set is +Inf. */
+ARCALLOC_API int arcalloc_metrics_text(const arcalloc_counters* const* counters, const char* const* labels,
+                                       size_t count, char* text, size_t capacity) ARCALLOC_NOEXCEPT;
 
 #ifdef __cplusplus
 }

@@ -18,6 +18,7 @@ struct counter_field {
   const char* name;
   counter_kind kind;
   std::uint64_t counters::*value;
+  const char* meaning;  ///< a few words, without a full stop
 };
 
 /// All uint64 fields in the order of the struct. The table is static; `count` receives its length.

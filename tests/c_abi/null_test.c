@@ -82,6 +82,12 @@ static void texts_refuse_with_a_negative_status(void) {
   char text[8] = "before";
   CHECK(arcalloc_counters_json(NULL, text, sizeof text) == -ARCALLOC_INVALID_ARGUMENT);
   CHECK(arcalloc_counters_json(&counters, NULL, 1) == -ARCALLOC_INVALID_ARGUMENT);
+  const arcalloc_counters* const some[2] = {&counters, NULL};
+  CHECK(arcalloc_metrics_text(NULL, NULL, 1, text, sizeof text) == -ARCALLOC_INVALID_ARGUMENT);
+  CHECK(arcalloc_metrics_text(some, NULL, 2, text, sizeof text) == -ARCALLOC_INVALID_ARGUMENT);
+  CHECK(arcalloc_metrics_text(some, NULL, 1, NULL, 1) == -ARCALLOC_INVALID_ARGUMENT);
+  const char* const labels[1] = {"rank=0"};
+  CHECK(arcalloc_metrics_text(some, labels, 1, text, sizeof text) == -ARCALLOC_INVALID_ARGUMENT);
   CHECK(arcalloc_step_report_text(NULL, 1, text, sizeof text) == -ARCALLOC_INVALID_ARGUMENT);
   CHECK(arcalloc_step_report_text(&counters, 1, NULL, 1) == -ARCALLOC_INVALID_ARGUMENT);
   CHECK(arcalloc_failure_text(NULL, text, sizeof text) == -ARCALLOC_INVALID_ARGUMENT);

@@ -110,6 +110,32 @@ static void counters_as_json(void) {
   close_world(&at);
 }
 
+static void counters_as_metrics(void) {
+  world at = open_world(NULL);
+  arcalloc_counters now = counters_of(at.memory);
+  now.size = 24; /* as an older caller may have it */
+  now.requests = 7;
+  arcalloc_counters other = now;
+  other.size = 16; /* has its steps alone */
+  const arcalloc_counters* const read[2] = {&now, &other};
+  const char* const labels[2] = {"device=\"0\",rank=\"1\"", NULL};
+  char text[1024];
+  const int length = arcalloc_metrics_text(read, labels, 2, text, sizeof text);
+  CHECK_EQ(strlen(text), length);
+  CHECK_TEXT(
+      "# HELP arcalloc_steps_total decode steps ended\n"
+      "# TYPE arcalloc_steps_total counter\n"
+      "arcalloc_steps_total{device=\"0\",rank=\"1\"} 0\n"
+      "arcalloc_steps_total 0\n"
+      "# HELP arcalloc_requests_total calls that asked for memory\n"
+      "# TYPE arcalloc_requests_total counter\n"
+      "arcalloc_requests_total{device=\"0\",rank=\"1\"} 7\n",
+      text);
+  CHECK_EQ(length, arcalloc_metrics_text(read, labels, 2, NULL, 0));
+  CHECK_EQ(0, arcalloc_metrics_text(NULL, NULL, 0, text, sizeof text));
+  close_world(&at);
+}
+
 static void a_text_is_cut_to_the_buffer_and_says_its_whole_length(void) {
   world at = open_world(NULL);
   arcalloc_counters now = counters_of(at.memory);
@@ -183,6 +209,7 @@ void reading_cases(void) {
   peaks_start_again_when_asked();
   the_cap_shows_its_arithmetic();
   counters_as_json();
+  counters_as_metrics();
   a_text_is_cut_to_the_buffer_and_says_its_whole_length();
   a_failure_as_text();
   every_number_at_its_largest_fits();

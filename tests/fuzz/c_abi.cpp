@@ -418,6 +418,8 @@ void calls_of_an_input::text() {
   judge_text([&](char* to, std::size_t room) { return arcalloc_failure_text(failure.get(), to, room); });
   judge_text([&](char* to, std::size_t room) { return arcalloc_step_report_text(said.get(), steps, to, room); });
   judge_text([&](char* to, std::size_t room) { return arcalloc_counters_json(said.get(), to, room); });
+  const arcalloc_counters* const sources[1] = {said.get()};
+  judge_text([&](char* to, std::size_t room) { return arcalloc_metrics_text(sources, nullptr, 1, to, room); });
   drawn_struct<arcalloc_counters> window(in_);
   const arcalloc_status outcome = arcalloc_counters_between(said.get(), said.get(), window.get());
   window.judge_output(outcome);

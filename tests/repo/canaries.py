@@ -155,6 +155,8 @@ def main():
         for check, flaw, expected in CANARIES:
             copy = scratch / "tree"
             for path in tree.files(given.root):
+                if path.parts[:3] == ("tests", "fuzz", "corpus"):
+                    continue  # half of all files, and none is looked into
                 (copy / path).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(given.root / path, copy / path)
             flaw(copy)

@@ -57,6 +57,18 @@ def check_counters(root, findings):
     compare("docs/statistics.md", documented + peaks, "counters.h", fields, findings)
 
 
+def check_meanings(root, findings):
+    """What the metrics say of a counter is what docs/statistics.md says."""
+    code = re.sub(r'"\s*\n\s*"', "", read(root, "src/counters.cpp"))
+    meanings = dict(re.findall(r'ARCALLOC_FIELD\(\w+,\s*(\w+),\s*"([^"]*)"\)', code))
+    meanings |= {name + "_bytes": said for name, said in re.findall(r'ARCALLOC_BYTES\(\s*(\w+),\s*"([^"]*)"\)', code)}
+    if not meanings:
+        findings.append("src/counters.cpp: found no meaning of a counter")
+    rows = read(root, "docs/statistics.md").splitlines()
+    findings += [f"docs/statistics.md: not what src/counters.cpp says of `{name}`: {said}"
+                 for name, said in meanings.items() if f"| `{name}` | {said} |" not in rows]
+
+
 def check_statuses(root, findings):
     listed = re.search(r"enum class status[^{]*\{(.*?)\};", read(root, "include/arcalloc/status.hpp"), re.DOTALL)
     values = re.findall(r"^\s*(\w+)(?: = 0)?,", listed.group(1), re.MULTILINE) if listed else []
@@ -120,6 +132,7 @@ def main():
     findings = []
     check_settings(given.root, pages, findings)
     check_counters(given.root, findings)
+    check_meanings(given.root, findings)
     check_statuses(given.root, findings)
     check_paths(given.root, pages, findings)
     check_flags(given.root, given.program, pages, findings)
