@@ -23,6 +23,7 @@ struct decode_request {
   std::uint64_t rounds = 1;
   std::string report_path;  ///< empty: none
   std::string json_path;    ///< empty: none
+  std::string trace_path;   ///< what the leg bounded is recorded into; empty: as the environment says
 };
 
 }  // namespace arcalloc::cli
