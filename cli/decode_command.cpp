@@ -26,6 +26,7 @@ constexpr std::uint64_t rounds_most = 1000;
 constexpr std::uint64_t cap_mb_most = std::uint64_t{1} << 30;
 constexpr std::uint64_t granule_most = std::uint64_t{1} << 30;
 constexpr const char* cap_variable = "ARC_ALLOC_CACHE_MAX_MB";
+constexpr const char* trace_variable = "ARC_ALLOC_CACHE_TRACE";
 
 /// The flags as they were given; empty where one was not.
 struct decode_flags {
@@ -49,6 +50,7 @@ struct decode_flags {
   std::string json;
   std::string profile;
   std::string record_profile;
+  std::string trace;
   bool capture = false;
   bool no_prewarm = false;
 };
@@ -100,6 +102,7 @@ void add_flags(CLI::App& line, decode_flags& flags) {
       "serve the running leg's counters for Prometheus: http://127.0.0.1:PORT/metrics");
   add("--report", flags.report, "FILE", "write one self-contained HTML page");
   add("--json", flags.json, "FILE", "write the result as JSON, schema arcalloc.decode/1");
+  add("--trace", flags.trace, "FILE", "record every request of the leg bounded; with --rounds, of its last run");
   line.add_flag("--capture", flags.capture,
                 "record one step in a capture window and replay it for every later token;\nneeds --kv preallocated");
   line.add_flag("--no-prewarm", flags.no_prewarm,
@@ -227,6 +230,18 @@ void set_device(const CLI::App& line, const decode_flags& flags, decode_request&
   if (request.session.capture) refuse("--capture: not with --config " + request.session.config_name);
 }
 
+void set_trace(const CLI::App& line, const decode_flags& flags, decode_request& request) {
+  if (line.count("--trace") == 0) return;
+  if (flags.trace.empty()) refuse("--trace: the name is empty");
+  for (const std::string& other : {flags.report, flags.json, flags.profile, flags.record_profile}) {
+    if (flags.trace == other) refuse("--trace: names the file of another flag");
+  }
+  if (std::find(request.legs.begin(), request.legs.end(), leg::bounded) == request.legs.end()) {
+    refuse("--trace: is about the leg bounded, which --legs leaves out");
+  }
+  request.trace_path = flags.trace;
+}
+
 /// A profile is read before anything runs; the leg that uses it reads it again.
 void require_profile(const std::string& path) {
   profile ignored;
@@ -258,6 +273,7 @@ decode_request request_of(const CLI::App& line, const decode_flags& flags) {
   if (line.count("--json") > 0 && flags.json.empty()) refuse("--json: the name is empty");
   if (!flags.report.empty() && flags.report == flags.json) refuse("--report and --json name the same file");
   set_capture(line, flags, request);
+  set_trace(line, flags, request);
   for (const std::string& result : {flags.report, flags.json}) {
     if (!result.empty() && result == flags.record_profile) refuse("--record-profile: names a result's file");
   }
@@ -278,6 +294,10 @@ settings_view settings_of(const decode_request& request) {
       print_error("warning: --cap " + value + " wins over " + cap_variable + "=" + std::getenv(cap_variable));
     }
     settings.override_by_flag(cap_variable, value);
+  }
+  if (!request.trace_path.empty()) {
+    settings.override_by_flag(trace_variable, request.trace_path);
+    settings.from_environment.trace_path = request.trace_path.c_str();
   }
   return settings;
 }
@@ -321,6 +341,7 @@ exit_status run_decode(const std::vector<std::string>& words) {
   const settings_view settings = settings_of(result.request);
   if (!flags.profile.empty()) require_profile(flags.profile);
   if (!flags.record_profile.empty()) require_writable("--record-profile", flags.record_profile);
+  if (!flags.trace.empty()) require_writable("--trace", flags.trace);
   if (!flags.report.empty()) require_writable("--report", flags.report);
   if (!flags.json.empty()) require_writable("--json", flags.json);
 

@@ -24,6 +24,7 @@ struct decode_request {
   std::uint16_t metrics_port = 0;  ///< where the running leg serves its counters; 0: nowhere
   std::string report_path;         ///< empty: none
   std::string json_path;           ///< empty: none
+  std::string trace_path;          ///< what the leg bounded is recorded into; empty: as the environment says
 };
 
 }  // namespace arcalloc::cli

@@ -58,7 +58,7 @@ decode::session_settings session_of(const decode_request& request, leg which) {
 }
 
 leg_request leg_request_of(const decode_request& request, const leg_result& leg) {
-  leg_request asked{session_of(request, leg.which), request.device.size_bytes, leg.memory, {}};
+  leg_request asked{session_of(request, leg.which), request.device.size_bytes, leg.memory, {}, {}};
   if (request.device.kind == device_kind::cuda) asked.cuda_ordinal = request.device.ordinal;
   asked.is_stream_ordered = request.device.is_stream_ordered;
   asked.sim = request.sim;

@@ -54,7 +54,9 @@ findings examine(const device_choice& device, const std::vector<std::string>& wo
   }
   found.from.free_bytes_at_start = found.memory.free_bytes;
   allocator* made = nullptr;
-  const status created = allocator::create(*opened, found.settings.from_environment, made);
+  options settings = found.settings.from_environment;
+  settings.trace_path = nullptr;  // it looks, and writes nothing
+  const status created = allocator::create(*opened, settings, made);
   if (created != status::ok) {
     throw command_failure{exit_status::device_refused,
                           "--device " + device.text + ": no allocator can be made over it: " + status_name(created)};

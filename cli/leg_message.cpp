@@ -32,6 +32,9 @@ std::string bytes_of(const json& hex) {
   return bytes;
 }
 
+/// A path that may be none.
+const char* text_of(const char* path) { return path == nullptr ? "" : path; }
+
 json json_of(const counters& values) {
   std::size_t count = 0;
   const counter_field* fields = counter_fields(count);
@@ -287,7 +290,8 @@ std::string request_line(const leg_request& request) {
               {"cuda_ordinal", request.cuda_ordinal ? json(*request.cuda_ordinal) : json(nullptr)},
               {"is_stream_ordered", request.is_stream_ordered},
               {"memory", json_of(request.memory)},
-              {"memory_profile", hex_of(request.memory.profile_path == nullptr ? "" : request.memory.profile_path)},
+              {"memory_profile", hex_of(text_of(request.memory.profile_path))},
+              {"memory_trace", hex_of(text_of(request.memory.trace_path))},
               {"sim", json_of(request.sim)},
               {"metrics_port", request.metrics_port},
               {"name", request.name}}
@@ -307,7 +311,8 @@ std::string word_line(const leg_word& word) {
 std::optional<leg_request> request_from(const std::string& line) try {
   const json object = json::parse(line);
   leg_request request{session_from(object.at("session")), object.at("device_bytes").get<std::uint64_t>(),
-                      options_from(object.at("memory")), bytes_of(object.at("memory_profile"))};
+                      options_from(object.at("memory")), bytes_of(object.at("memory_profile")),
+                      bytes_of(object.at("memory_trace"))};
   const json& ordinal = object.at("cuda_ordinal");
   if (!ordinal.is_null()) request.cuda_ordinal = ordinal.get<int>();
   request.is_stream_ordered = object.at("is_stream_ordered").get<bool>();

@@ -26,6 +26,7 @@ struct leg_request {
   std::uint64_t device_bytes = 0;     ///< of the host
   options memory;                     ///< the sink is not carried: a leg that reports steps does so to stderr
   std::string memory_profile_path;    ///< on arrival, what options::profile_path is to point to; empty: null
+  std::string memory_trace_path;      ///< the same of options::trace_path
   std::optional<int> cuda_ordinal{};  ///< nothing: no CUDA device
   bool is_stream_ordered = false;     ///< of CUDA: memory comes from a pool of the driver's
   std::optional<sim_choice> sim{};    ///< nothing: no simulated card; where both are nothing, the host

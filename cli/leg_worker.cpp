@@ -80,8 +80,10 @@ leg_word run_leg(line_channel& parent, token_board& board, leg_request request) 
   host_backend host(request.device_bytes);
   backend& device = cuda ? static_cast<backend&>(*cuda->device) : sim ? sim->device() : host;
   if (!request.memory_profile_path.empty()) request.memory.profile_path = request.memory_profile_path.c_str();
-  // Step reports, and what of a profile does not fit.
-  if (request.memory.stats_every_steps > 0 || request.memory.profile_path != nullptr) {
+  if (!request.memory_trace_path.empty()) request.memory.trace_path = request.memory_trace_path.c_str();
+  // Step reports, what of a profile does not fit, and why a file cannot be recorded into.
+  if (request.memory.stats_every_steps > 0 || request.memory.profile_path != nullptr ||
+      request.memory.trace_path != nullptr) {
     request.memory.sink = stderr_sink();
   }
   allocator* made = nullptr;

@@ -43,6 +43,7 @@ options settings_of(const trace_replay_request& asked, leg which, const options&
   options settings = leg_options(which, asked.bounds, from_environment);
   settings.stats_every_steps = 0;
   settings.profile_path = nullptr;
+  settings.trace_path = nullptr;  // it might be the very file that is read
   if (asked.capacity_bytes != 0) settings.capacity_bytes = asked.capacity_bytes;
   if (which == leg::bounded && asked.classes) settings.classes = *asked.classes;
   return settings;

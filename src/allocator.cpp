@@ -7,6 +7,7 @@
 #include <new>
 
 #include "hit_path.hpp"
+#include "trace_file.hpp"
 
 namespace arcalloc {
 
@@ -67,6 +68,14 @@ status allocator::create(backend& device, const options& settings, allocator*& o
   pool* const shared = ::new (pool_room) pool(device, settings);
   shared->open();
   out = ::new (self_room) allocator(detail::door{shared, shared->id()});
+  if (settings.trace_path != nullptr) {
+    const status recorded = out->record_to(settings.trace_path);
+    if (recorded != status::ok) {
+      destroy(out);
+      out = nullptr;
+      return recorded;
+    }
+  }
   if (!warm.empty()) prewarm_as_said(*out, warm, settings);
   return status::ok;
 }
@@ -138,6 +147,24 @@ bool allocator::is_capturing(stream on) const noexcept { return way_.shared->is_
 std::size_t allocator::read_capture_misses(capture_miss_record* out, std::size_t capacity) const noexcept {
   return way_.shared->read_capture_misses(out, capacity);
 }
+
+status allocator::begin_recording(const recording_sink& into) noexcept { return way_.shared->begin_recording(into); }
+status allocator::record_to(const char* path) noexcept {
+  if (path == nullptr || read_recording().recording != 0) return status::invalid_argument;
+  detail::trace_file_error why;
+  recording_sink into{};
+  const status opened = detail::open_trace_file(path, into, why);
+  if (opened != status::ok) {
+    way_.shared->tell(why.text);
+    return opened;
+  }
+  const status begun = begin_recording(into);
+  if (begun != status::ok) (void)into.close(into.context);  // another thread's came first: the file stays empty
+  return begun;
+}
+void allocator::flush_recording() noexcept { way_.shared->flush_recording(); }
+status allocator::end_recording() noexcept { return way_.shared->end_recording(); }
+recording_state allocator::read_recording() const noexcept { return way_.shared->read_recording(); }
 
 status allocator::begin_profile() noexcept { return way_.shared->begin_profile(); }
 status allocator::end_profile(profile& out) noexcept { return way_.shared->end_profile(out); }

@@ -55,6 +55,7 @@ bool read_options(const arcalloc_options& given, options& out) noexcept {
   out.classes = static_cast<geometry>(given.geometry);
   out.stats_every_steps = given.stats_every_steps;
   out.profile_path = given.profile_path;
+  out.trace_path = given.trace_path;
   return read_switch(given.cache, out.enabled) && read_switch(given.oom_retry, out.oom_retry) &&
          read_switch(given.cache_in_prefill, out.cache_in_prefill);
 }
@@ -71,6 +72,7 @@ void write_options(const options& settings, arcalloc_options& out) noexcept {
   out.stats_every_steps = settings.stats_every_steps;
   out.capture_miss = static_cast<arcalloc_capture_policy>(settings.capture_miss);
   out.profile_path = settings.profile_path;
+  out.trace_path = settings.trace_path;
 }
 
 }  // namespace arcalloc::detail

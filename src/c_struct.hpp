@@ -41,6 +41,9 @@ template <>
 inline constexpr std::size_t size_at_first<arcalloc_build> = offsetof(arcalloc_build, build_type) + sizeof(const char*);
 
 template <>
+inline constexpr std::size_t size_at_first<arcalloc_recording_state> = offsetof(arcalloc_recording_state, lost) + 8;
+
+template <>
 inline constexpr std::size_t size_at_first<arcalloc_capture_options> = offsetof(arcalloc_capture_options, pool_group) +
                                                                        8;
 

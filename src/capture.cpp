@@ -50,6 +50,10 @@ status pool::begin_capture(stream on, const capture_options& how) noexcept {
     return status::backend_failed;
   }
   works_.set_frozen(true);
+  recorded_event opened = recorder::of(ARCALLOC_RECORDED_CAPTURE_BEGIN, on);
+  opened.detail = static_cast<std::uint8_t>(policy);
+  opened.other = static_cast<std::uint64_t>(how.group);
+  recorder_.note(opened);
   left_.notify_all();
   while (noted_miss* const old = capture_misses_) {
     capture_misses_ = old->next;
@@ -69,7 +73,12 @@ status pool::join_capture(stream joining, stream capturing) noexcept {
     return other == window ? status::ok : status::invalid_argument;
   }
   if (!enter_window(joining)) return status::backend_failed;
-  if (pins_.join(*window, joining, true)) return status::ok;
+  if (pins_.join(*window, joining, true)) {
+    recorded_event joined = recorder::of(ARCALLOC_RECORDED_CAPTURE_JOIN, joining);
+    joined.other = static_cast<std::uint64_t>(capturing);
+    recorder_.note(joined);
+    return status::ok;
+  }
   (void)works_.set_captured(joining, false);
   return status::backend_failed;
 }
@@ -95,6 +104,7 @@ status pool::end_capture(stream on, graph_id& out) noexcept {
   leave_window(*window);
   pins_.close(*window);
   out = window->id;
+  note_graph(ARCALLOC_RECORDED_CAPTURE_END, on, out);
   thaw(guard);
   return status::ok;
 }
@@ -105,6 +115,7 @@ status pool::abort_capture(stream on) noexcept {
   graph* const window = pins_.window_of(on);
   if (window == nullptr || window->began_on != on) return status::invalid_argument;
   leave_window(*window);
+  recorder_.note(ARCALLOC_RECORDED_CAPTURE_ABORT, on);
   if (!pending_.try_reserve(pins_.uses_of(*window))) {
     // The window is over all the same; what it touched stays pinned, by a graph that nobody knows.
     pins_.close(*window);
@@ -125,7 +136,9 @@ status pool::note_replay(graph_id id, stream on) noexcept {
   const lock guard(mutex_);
   graph* const of = pins_.find(id);
   if (of == nullptr) return status::invalid_argument;
-  return pins_.join(*of, on, false) ? status::ok : status::backend_failed;
+  if (!pins_.join(*of, on, false)) return status::backend_failed;
+  note_graph(ARCALLOC_RECORDED_GRAPH_LAUNCH, on, id);
+  return status::ok;
 }
 
 status pool::release_graph(graph_id id) noexcept {
@@ -134,6 +147,7 @@ status pool::release_graph(graph_id id) noexcept {
   graph* const gone = pins_.find(id);
   if (gone == nullptr) return status::invalid_argument;
   if (!pending_.try_reserve(pins_.uses_of(*gone))) return status::backend_failed;
+  note_graph(ARCALLOC_RECORDED_GRAPH_FORGET, default_stream, id);
   departures leaving;
   unpin(*gone, true, leaving);
   if (beyond_lease_) obey_cached_max(guard);

@@ -21,7 +21,10 @@ bool pool::is_on(stream on) const noexcept {
 
 status pool::end(stream on) noexcept {
   if (pins_.window_of(on) != nullptr) return status::invalid_argument;
-  if (!is_on(on)) return status::ok;
+  if (!is_on(on)) {
+    recorder_.note(ARCALLOC_RECORDED_STREAM_END, on);
+    return status::ok;
+  }
   const claimed all(*this);
   stream former = former_stream(0);
   if (!source_.device().synchronous()) former = spare_former(all);
@@ -33,6 +36,7 @@ status pool::end(stream on) noexcept {
     if (former == former_stream(former_streams_ + 1)) ++former_streams_;
   }
   rehome(all, on, former, *under);
+  recorder_.note(ARCALLOC_RECORDED_STREAM_END, on);
   if (capturing()) beyond_lease_ = true;
   if (!capturing()) level_leases(all);  // what was idle is idle, under another record
   return status::ok;

@@ -30,6 +30,8 @@ status allocate_beside(const door& way, std::uint64_t bytes, stream on, void*& a
       return status::ok;
     }
     self->gate.leave();
+  } else if (self != nullptr && self->gate.notes()) {
+    return allocate_noted(way, *self, bytes, on, address, record);
   }
   block_record* piece = nullptr;
   const status outcome = way.shared->acquire(bytes, identity_of(on), piece);
@@ -57,6 +59,8 @@ status free_beside(const door& way, block_record* piece, const void* address, st
       }
     }
     self->gate.leave();
+  } else if (self != nullptr && self->gate.notes()) {
+    return free_noted(way, *self, piece, address, bytes, on);
   }
   return way.shared->recycle(piece, {address, bytes, on});
 }

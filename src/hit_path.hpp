@@ -8,7 +8,8 @@
 // call in tail position, so that a hit saves no register and has no frame. Three ways:
 //
 //   the hit    the thread's last allocator and last stream, the front run of the class or the one behind it
-//   near it    (hit_path.cpp) another allocator or stream, another run, a segment that wakes or rests: inside the
+//   near it    (hit_path.cpp; noted_path.cpp while calls are recorded) another allocator or stream, another run, a
+//   segment that wakes or rests: inside the
 //              gate still, without the mutex
 //   the pool   everything else; it looks again under its mutex
 //
@@ -22,6 +23,12 @@ namespace arcalloc::detail {
                                      void*& record) noexcept;
 [[nodiscard]] status free_beside(const door& way, block_record* piece, const void* address, std::uint64_t bytes,
                                  stream on) noexcept;
+
+// In noted_path.cpp: the same while calls are recorded, for the calling thread's own record.
+[[nodiscard]] status allocate_noted(const door& way, thread_record& self, std::uint64_t bytes, stream on,
+                                    void*& address, void*& record) noexcept;
+[[nodiscard]] status free_noted(const door& way, thread_record& self, block_record* piece, const void* address,
+                                std::uint64_t bytes, stream on) noexcept;
 
 // In hit_path.cpp, called inside the gate, which they leave.
 [[nodiscard]] status finish_waking(thread_record& self, segment& home) noexcept;

@@ -313,6 +313,7 @@ status pool::borrow(lock& guard, segment& fresh, std::uint64_t bytes, stream on)
   if (outcome == status::ok) {
     budget_.confirm(bytes);
     ++tally_.driver_allocs;
+    recorder_.note(recorder::of_block(ARCALLOC_RECORDED_SEGMENT_ALLOCATE, on, fresh.base, bytes));
   } else {
     budget_.unreserve(bytes);
     if (outcome != status::capture_miss) ++tally_.driver_refusals;

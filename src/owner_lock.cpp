@@ -17,6 +17,18 @@ bool owner_lock::try_enter_gated() noexcept {
   return false;
 }
 
+bool owner_lock::notes() const noexcept { return (gate_.load(std::memory_order_relaxed) & gate_noted) != 0; }
+
+bool owner_lock::try_enter_noted_fenced() noexcept {
+  inside_.store(0, std::memory_order_release);
+  constexpr std::uint32_t noted_and_fenced = gate_noted | gate_fenced;
+  if (gate_.load(std::memory_order_acquire) != noted_and_fenced) return false;
+  inside_.exchange(1, std::memory_order_seq_cst);
+  if (gate_.load(std::memory_order_seq_cst) == noted_and_fenced) return true;
+  inside_.store(0, std::memory_order_release);
+  return false;
+}
+
 void owner_lock::await_outside() const noexcept {
   // The owner is inside for some tens of instructions, unless the scheduler took it off its core there.
   for (int spins = 0; inside_.load(std::memory_order_seq_cst) != 0; ++spins) {

@@ -22,6 +22,7 @@ class owner_lock {
   static constexpr std::uint32_t gate_bypass = 2;   ///< the cache is off: every call takes the slow way
   static constexpr std::uint32_t gate_fenced = 4;   ///< no membarrier here: the owner fences itself
   static constexpr std::uint32_t gate_profile = 8;  ///< a profile is recorded: every call takes the slow way
+  static constexpr std::uint32_t gate_noted = 16;   ///< calls are recorded: a hit notes what it did
 
   /// Owner: true when it is inside; false when it must take the slow way, under the pool's mutex.
   [[nodiscard]] bool try_enter() noexcept { return try_enter_open() || try_enter_gated(); }
@@ -32,6 +33,15 @@ class owner_lock {
     std::atomic_signal_fence(std::memory_order_seq_cst);  // pairs with the claimant's membarrier
     return gate_.load(std::memory_order_acquire) == 0;
   }
+
+  /// Owner, while its hits are noted: true when it is inside, and nothing else closes the gate.
+  [[nodiscard]] bool try_enter_noted() noexcept {
+    inside_.store(1, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // pairs with the claimant's membarrier
+    return gate_.load(std::memory_order_acquire) == gate_noted || try_enter_noted_fenced();
+  }
+  /// A call, so that what asks at the end of a way pays nothing at its beginning.
+  [[nodiscard]] bool notes() const noexcept;
 
   void leave() noexcept { inside_.store(0, std::memory_order_release); }
 
@@ -50,6 +60,7 @@ class owner_lock {
 
  private:
   [[nodiscard]] bool try_enter_gated() noexcept;
+  [[nodiscard]] bool try_enter_noted_fenced() noexcept;
 
   std::atomic<std::uint32_t> inside_{0};
   std::atomic<std::uint32_t> gate_{0};

@@ -57,6 +57,7 @@ pool::pool(backend& device, const options& settings) noexcept
       pending_(device, memory_, works_),
       pins_(memory_),
       demand_(memory_),
+      recorder_(memory_),
       bound_(settings.cached_bytes_max),
       enabled_(settings.enabled),
       cache_in_prefill_(settings.cache_in_prefill),
@@ -68,6 +69,7 @@ pool::pool(backend& device, const options& settings) noexcept
   const std::uint64_t capacity = settings.capacity_bytes == 0 ? ARCALLOC_NO_BOUND : settings.capacity_bytes;
   ARCALLOC_ASSERT(budget_.try_set_capacity(capacity));
   retire = retire_record;
+  at_exit = [](record_home& self) noexcept { (void)static_cast<pool&>(self).end_recording(); };
 }
 
 void pool::open() noexcept {
@@ -83,6 +85,7 @@ void pool::open() noexcept {
 
 pool::~pool() {
   unregister_home(*this);
+  (void)end_recording();
   // The allocator is gone, so no other thread is in here: what the driver lent goes back, live or not.
   // A driver that refuses now is unloading, and has the memory already.
   if (!source_.device().synchronous()) {
@@ -126,16 +129,19 @@ thread_record* pool::own_record() noexcept {
   fresh->in_use = true;
   ++records_in_use_;
   fresh->stamp = std::max(fresh->stamp, epoch_);  // what its last owner left idle has stamps of its own
-  fresh->gate.clear_gate(owner_lock::gate_bypass | owner_lock::gate_profile);  // what its last owner left
+  // What its last owner left.
+  fresh->gate.clear_gate(owner_lock::gate_bypass | owner_lock::gate_profile | owner_lock::gate_noted);
   if (!with_membarrier_) fresh->gate.set_gate(owner_lock::gate_fenced);
   if (bypass_) fresh->gate.set_gate(owner_lock::gate_bypass);
   if (demand_.recording()) fresh->gate.set_gate(owner_lock::gate_profile);
+  if (recorder_.on()) fresh->gate.set_gate(owner_lock::gate_noted);
   fresh->stats.restart_marks();
   return fresh;
 }
 
 void pool::retire_record(record_home& self, thread_record& record) noexcept {
   pool& shared = static_cast<pool&>(self);
+  shared.flush_recording();
   const lock guard(shared.mutex_);
   // Its own default stream goes with it. Where the driver cannot say how far that is, the memory stays under it.
   if (const stream own = known_thread_stream(); own != default_stream) {
@@ -222,19 +228,33 @@ void pool::count_refusal(status outcome) noexcept {
 
 status pool::acquire(std::uint64_t bytes, stream on, block_record*& out) noexcept {
   lock guard(mutex_);
+  const status outcome = acquire_under(guard, bytes, on, out);
+  guard.unlock();
+  write_if_due();
+  return outcome;
+}
+
+status pool::acquire_under(lock& guard, std::uint64_t bytes, stream on, block_record*& out) noexcept {
   if (bytes > request_bytes_max) {
     count_refusal(status::request_too_large);
+    note_refusal(bytes, on, status::request_too_large);
     return status::request_too_large;
   }
   thread_record* const own = own_record();
   // What a captured stream has is the pool's while its window is open.
   thread_record& self = own == nullptr || pins_.window_of(on) != nullptr ? common_ : *own;
   tick(self);
+  ready_page(own);
   const one_change call(*this);
   const request asked = classify(bytes, on);
   const status outcome = pins_.try_reserve() ? climb(guard, self, asked, out) : status::backend_failed;
   if (outcome == status::ok && demand_.recording()) note_profiled(*out, asked);
-  if (outcome != status::ok) count_refusal(outcome);
+  if (outcome == status::ok) {
+    recorder_.note(recorder::of_block(ARCALLOC_RECORDED_ALLOCATE, on, out->address, bytes));
+  } else {
+    count_refusal(outcome);
+    note_refusal(bytes, on, outcome);
+  }
   if (!covered(self) || beyond_lease_) obey_cached_max(guard);
   return outcome;
 }
@@ -301,9 +321,17 @@ void pool::put_back(block_record& piece, const graph* in, departures& leaving) n
 
 status pool::recycle(block_record* piece, const free_order& order) noexcept {
   lock guard(mutex_);
+  const status outcome = recycle_under(guard, piece, order);
+  guard.unlock();
+  write_if_due();
+  return outcome;
+}
+
+status pool::recycle_under(lock& guard, block_record* piece, const free_order& order) noexcept {
   thread_record* const own = own_record();
   thread_record& self = own != nullptr ? *own : common_;
   tick(self);
+  ready_page(own);
   const one_change call(*this);
   departures leaving;
   {
@@ -328,6 +356,7 @@ status pool::recycle(block_record* piece, const free_order& order) noexcept {
     } else {
       take_in(self, *found, window, leaving);
     }
+    recorder_.note(recorder::of_block(ARCALLOC_RECORDED_FREE, elsewhere ? order.on : own_stream, order.address));
     if (profiled) demand_.note_back(demand_.noted_on(order.address, own_stream), classes_.rounded(requested));
   }
   if (beyond_lease_) obey_cached_max(guard);
@@ -346,6 +375,7 @@ status pool::note_use(block_record* piece, const void* address, stream on) noexc
   if (window != nullptr && !pins_.try_reserve()) return status::backend_failed;
   // Work of the block's own stream is ordered before its next use there.
   if (elsewhere && !source_.device().synchronous() && !pending_.note(*found, on)) return status::backend_failed;
+  recorder_.note(recorder::of_block(ARCALLOC_RECORDED_USE, on, address));
   if (window == nullptr) return status::ok;
   ++epoch_;
   touch(*window, *found, elsewhere);
@@ -379,6 +409,7 @@ status pool::begin_phase(phase next) noexcept {
   lock guard(mutex_);
   const one_change call(*this);
   const phase_action action = enter_phase(phase_, next, {enabled_, cache_in_prefill_});
+  if (next != phase_) note_phase(next);
   phase_ = next;
   bypass_ = action.bypass;
   apply_bypass();

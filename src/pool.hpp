@@ -11,6 +11,7 @@
 #include "demand.hpp"
 #include "graph_pins.hpp"
 #include "pending.hpp"
+#include "recorder.hpp"
 #include "segment_source.hpp"
 #include "size_class.hpp"
 #include "stream_work.hpp"
@@ -56,7 +57,7 @@ struct free_order {
 /// Called by the allocator when a stream cache cannot answer; calls stream caches, the budget, the
 /// table and, without its mutex, the segment source. The ladder is in ladder.cpp, giving memory back
 /// in trim.cpp, capture windows in capture.cpp, profiles in prewarm.cpp, streams that end in ended_streams.cpp,
-/// readings of the counters in readings.cpp.
+/// recording in recording.cpp, readings of the counters in readings.cpp.
 ///
 /// Concurrency: any thread. One mutex guards all of it and is never held across a driver call. Under
 /// the mutex the calling thread's own record may be touched as it is; any other only through `claimed`.
@@ -79,6 +80,12 @@ class pool : private record_home {
   [[nodiscard]] const size_classes& classes() const noexcept { return classes_; }
   [[nodiscard]] const block_table& table() const noexcept { return table_; }
   [[nodiscard]] backend& device() const noexcept { return source_.device(); }
+  [[nodiscard]] std::uint64_t order() const noexcept { return recorder_.order(); }
+
+  /// A line for people.
+  void tell(const char* line) const noexcept {
+    if (sink_.write != nullptr) sink_.write(sink_.context, line);
+  }
 
   // The slow way of each call; the comments are at the public functions of allocator.
   [[nodiscard]] status acquire(std::uint64_t bytes, stream on, block_record*& out) noexcept;
@@ -107,6 +114,10 @@ class pool : private record_home {
   void read_counters(counters& out) noexcept;
   void read_step_counters(counters& out) noexcept;
   void reset_peaks() noexcept;
+  [[nodiscard]] status begin_recording(const recording_sink& into) noexcept;
+  [[nodiscard]] status end_recording() noexcept;
+  void flush_recording() noexcept;
+  [[nodiscard]] recording_state read_recording() noexcept;
   [[nodiscard]] cap_arithmetic read_cap() noexcept;
   [[nodiscard]] failure_record last_failure() noexcept;
   [[nodiscard]] phase current_phase() noexcept;
@@ -144,6 +155,26 @@ class pool : private record_home {
   void put_back(block_record& piece, const graph* in, departures& leaving) noexcept;
   [[nodiscard]] bool one_thread() const noexcept { return records_in_use_ <= 1; }
   void count_refusal(status outcome) noexcept;
+
+  [[nodiscard]] status acquire_under(lock& guard, std::uint64_t bytes, stream on, block_record*& out) noexcept;
+  [[nodiscard]] status recycle_under(lock& guard, block_record* piece, const free_order& order) noexcept;
+
+  // recording.cpp
+  void ready_page(thread_record* own) noexcept {
+    if (recorder_.on() && own != nullptr) [[unlikely]]
+      ready_page_of(*own);
+  }
+  void ready_page_of(thread_record& own) noexcept;
+  [[nodiscard]] hit_page* take_hits(const claimed& all) noexcept;
+  void note_what_is_there(const claimed& all) noexcept;
+  void note_refusal(std::uint64_t bytes, stream on, status outcome) noexcept;
+  void note_phase(phase entered) noexcept;
+  void note_graph(arcalloc_recorded_kind kind, stream on, graph_id graph) noexcept;
+  void write_if_due() noexcept {
+    if (recorder_.is_due()) [[unlikely]]
+      write_noted(recorder_.take_flush_due());
+  }
+  void write_noted(bool flushes) noexcept;
 
   // capture.cpp
   [[nodiscard]] bool capturing() const noexcept { return pins_.windows() != 0; }
@@ -252,6 +283,7 @@ class pool : private record_home {
   pending pending_;
   graph_pins pins_;
   demand demand_;
+  recorder recorder_;
 
   // settings and phase
   cached_bound bound_;

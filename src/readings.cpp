@@ -178,22 +178,28 @@ void pool::reset_peaks() noexcept {
 
 void pool::end_step() noexcept {
   char line[256];
+  bool reports = false;
   {
     const lock guard(mutex_);
     const claimed all(*this);
     ++tally_.steps;
+    recorder_.note(ARCALLOC_RECORDED_STEP, default_stream);
+    recorder_.set_due_after_a_while();
     (void)level_stamps(all);  // coldness stays comparable across threads
     counters now;
     read(all, now);
     step_window_ = counters_between(step_start_, now);
     step_start_ = now;
-    if (stats_every_steps_ == 0 || sink_.write == nullptr || tally_.steps % stats_every_steps_ != 0) return;
-    counters reported = counters_between(report_start_, now);
-    reported.steps = tally_.steps;
-    format_step_report(reported, stats_every_steps_, line, sizeof line);
-    report_start_ = now;
+    reports = stats_every_steps_ != 0 && sink_.write != nullptr && tally_.steps % stats_every_steps_ == 0;
+    if (reports) {
+      counters reported = counters_between(report_start_, now);
+      reported.steps = tally_.steps;
+      format_step_report(reported, stats_every_steps_, line, sizeof line);
+      report_start_ = now;
+    }
   }
-  sink_.write(sink_.context, line);
+  write_if_due();
+  if (reports) sink_.write(sink_.context, line);
 }
 
 cap_arithmetic pool::read_cap() noexcept {

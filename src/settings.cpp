@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <arcalloc/profile.hpp>
 #include <arcalloc/settings.hpp>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -35,7 +39,7 @@ constexpr setting_row rows[] = {
     {name_geometry, "size classes per doubling", "8", "1, 2, 4, 8, 16 or exact", true},
     {name_capture_miss, "what a miss inside a capture does", "grow", "grow or refuse", true},
     {name_profile, "prewarm profile to load", "none", "a profile file", true},
-    {name_trace, "file to record every request into", "none", "a file", false},
+    {name_trace, "file to record every request into", "none", "a file that can be written", true},
     {name_capacity, "capacity in MiB", "none", "1 to 1073741824", true},
 };
 
@@ -62,6 +66,20 @@ bool parse_geometry(const char* text, geometry& out) noexcept {
     return true;
   }
   return false;
+}
+
+/// An ordinary file that may be written, or none in a directory that may be. Nothing is made or changed.
+bool can_be_written(const char* path) noexcept {
+  struct stat about {};
+  if (::stat(path, &about) == 0) return S_ISREG(about.st_mode) && ::access(path, W_OK) == 0;
+  if (errno != ENOENT) return false;
+  char directory[4096];
+  const char* const slash = std::strrchr(path, '/');
+  const std::size_t length = slash != nullptr ? static_cast<std::size_t>(slash - path) + 1 : 0;
+  if (path[0] == '\0' || length >= sizeof directory || (slash != nullptr && slash[1] == '\0')) return false;
+  std::memcpy(directory, path, length);
+  directory[length] = '\0';
+  return ::access(length == 0 ? "." : directory, W_OK | X_OK) == 0;
 }
 
 /// Length up to the end of the name: at '=' or at the end of the string.
@@ -105,6 +123,7 @@ class reader {
     if (number_of(name_capacity, 1, mebibytes_max, number)) out_.capacity_bytes = number << 20;
     read_capture_miss();
     read_profile_path();
+    read_trace_path();
     for (const setting_row& row : rows) {
       if (row.available) continue;
       if (const char* const text = value_of(row.variable); text != nullptr) {
@@ -206,6 +225,16 @@ class reader {
       out_.profile_path = text;
     } else {
       error("%s=\"%.100s\" is refused: %.180s", name_profile, text, why.text);
+    }
+  }
+
+  void read_trace_path() noexcept {
+    const char* const text = value_of(name_trace);
+    if (text == nullptr) return;
+    if (can_be_written(text)) {
+      out_.trace_path = text;
+    } else {
+      refuse(name_trace, text);
     }
   }
 

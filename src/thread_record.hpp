@@ -2,6 +2,7 @@
 #pragma once
 
 #include "owner_lock.hpp"
+#include "recorder.hpp"
 #include "stats.hpp"
 #include "stream_cache.hpp"
 #include "stream_identity.hpp"
@@ -30,7 +31,8 @@ struct alignas(128) thread_record {
   stream_cache* buckets[bucket_count] = {};           ///< chained by hash of the stream
   list<stream_cache, &stream_cache::in_owner> caches;
   list_links<thread_record> in_pool{};
-  bool in_use = false;  ///< a thread owns it
+  bool in_use = false;       ///< a thread owns it
+  hit_page* page = nullptr;  ///< where its hits are noted; null: nowhere yet
 
   /// The cache of this stream, or null. Owner inside the gate, or under the pool's mutex; the owner alone may
   /// say per_thread_stream.

@@ -23,6 +23,7 @@ struct registry {
   list<record_home, &record_home::in_registry> homes;
   std::uint64_t last_identity = 0;
   std::atomic<bool> key_made{false};
+  bool called_at_exit = false;
   pthread_key_t key{};
 };
 
@@ -44,6 +45,14 @@ void on_thread_exit(void*) noexcept {
     known_of_thread = at->next;
     recent_of_thread = {0, nullptr};
     std::free(at);
+  }
+}
+
+void on_process_exit() noexcept {
+  const std::lock_guard guard(shared_registry.mutex);
+  for (record_home* home = shared_registry.homes.front(); home != nullptr;
+       home = decltype(shared_registry.homes)::next(home)) {
+    if (home->at_exit != nullptr) home->at_exit(*home);
   }
 }
 
@@ -85,6 +94,11 @@ void register_home(record_home& home) noexcept {
   forget_the_dead();
   home.identity = ++shared_registry.last_identity;
   shared_registry.homes.push_back(&home);
+}
+
+void call_at_exit() noexcept {
+  const std::lock_guard guard(shared_registry.mutex);
+  if (!shared_registry.called_at_exit) shared_registry.called_at_exit = std::atexit(on_process_exit) == 0;
 }
 
 void unregister_home(record_home& home) noexcept {

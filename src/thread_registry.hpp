@@ -16,6 +16,8 @@ struct record_home {
   /// The exiting thread gives up its record. Called with the registry's mutex held, which therefore comes
   /// before a pool's own.
   void (*retire)(record_home& self, thread_record& record) noexcept = nullptr;
+  /// The process ends in the ordinary way. Called with the registry's mutex held.
+  void (*at_exit)(record_home& self) noexcept = nullptr;
 };
 
 /// Gives `home` a fresh identity and makes it known to exiting threads.
@@ -23,6 +25,9 @@ void register_home(record_home& home) noexcept;
 
 /// No thread's exit touches `home` after this.
 void unregister_home(record_home& home) noexcept;
+
+/// Each home that is known when the process ends in the ordinary way has its at_exit called, from now on.
+void call_at_exit() noexcept;
 
 struct recent_record {
   std::uint64_t identity;

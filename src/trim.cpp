@@ -157,6 +157,7 @@ status pool::send_off(lock& guard, departures& leaving, because why) noexcept {
     }
     budget_.returned(home->bytes);
     ++tally_.driver_frees;
+    recorder_.note(recorder::of_block(ARCALLOC_RECORDED_SEGMENT_FREE, home->on, home->base, home->bytes));
     if (why == because::bound) {
       ++tally_.evictions;
       tally_.evicted_bytes += home->bytes;
@@ -226,12 +227,16 @@ void pool::wait_for_pending(lock& guard, noted_block& block) noexcept {
 status pool::trim(std::uint64_t cached_bytes_target) noexcept {
   lock guard(mutex_);
   const one_change call(*this);
+  recorded_event asked = recorder::of(ARCALLOC_RECORDED_TRIM);
+  asked.bytes = cached_bytes_target;
+  recorder_.note(asked);
   return give_back(guard, cached_bytes_target, when_busy::skip);
 }
 
 status pool::drain() noexcept {
   lock guard(mutex_);
   const one_change call(*this);
+  recorder_.note(ARCALLOC_RECORDED_DRAIN, default_stream);
   return give_back(guard, 0, when_busy::wait);
 }
 

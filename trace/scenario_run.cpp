@@ -101,6 +101,7 @@ options runner::settle() {
   settings.enabled = chosen.enabled.value_or(settings.enabled);
   settings.oom_retry = chosen.oom_retry.value_or(settings.oom_retry);
   settings.capture_miss = chosen.capture_miss.value_or(settings.capture_miss);
+  settings.trace_path = nullptr;  // a scenario is read: it writes no file
   return settings;
 }
 

@@ -11,6 +11,7 @@
 #include <arcalloc/options.hpp>
 #include <arcalloc/phase.hpp>
 #include <arcalloc/profile.hpp>
+#include <arcalloc/recording.hpp>
 #include <arcalloc/status.hpp>
 
 namespace arcalloc {
@@ -184,6 +185,29 @@ class allocator {
   /// What missed in the window that is open, or in the last one: at most `capacity` records are written. Returns how
   /// many there are.
   std::size_t read_capture_misses(capture_miss_record* out, std::size_t capacity) const noexcept;
+
+  // Recordings: every request, free, use, step, phase, capture and refusal as an event, and what the driver lent and
+  // got back. Not recorded: calls refused at the door but for requests, prewarms, and changed settings.
+
+  /// Events go to `into` from now on, those that tell of live blocks first. A hit notes what it did, and still takes
+  /// no lock; the thread that fills its page writes for all and waits. The order of events is one in which they can
+  /// have happened. invalid_argument while recording, and without a function to write with.
+  [[nodiscard]] status begin_recording(const recording_sink& into) noexcept;
+
+  /// The same into a file in the trace format, which is emptied; into `path.2` and so on where another recording writes
+  /// that. invalid_argument where it cannot be written; options::sink (if any) is told why.
+  [[nodiscard]] status record_to(const char* path) noexcept;
+
+  /// Writes what has been noted: by itself this happens when a thread's page is full, at the first step after a quarter
+  /// of a second, when a thread exits, and when the process ends by exit or a return from main. A process that dies
+  /// otherwise loses what came after that, and the file is readable up to there.
+  void flush_recording() noexcept;
+
+  /// Writes the rest and closes the sink. backend_failed where events were lost, else what the sink said;
+  /// invalid_argument where nothing is recorded. An allocator that is destroyed does this itself.
+  [[nodiscard]] status end_recording() noexcept;
+
+  [[nodiscard]] recording_state read_recording() const noexcept;
 
   // Prewarm profiles.
 

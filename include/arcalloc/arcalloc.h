@@ -54,6 +54,7 @@
 #include <stdint.h>
 
 #include <arcalloc/counters.h>
+#include <arcalloc/recording.h>
 
 #if defined(__GNUC__)
 #define ARCALLOC_API __attribute__((visibility("default")))
@@ -158,6 +159,7 @@ typedef struct arcalloc_options {
   arcalloc_capture_policy capture_miss; /* default grow */
   uint32_t zero;
   const char* profile_path; /* a prewarm profile to load at creation; null: none */
+  const char* trace_path;   /* a file to record every request into; null: none */
 } arcalloc_options;
 
 /* How a capture window is opened. Windows of one pool group share what only replays touch; 0: a group of its own. */
@@ -417,6 +419,20 @@ ARCALLOC_API arcalloc_status arcalloc_prewarm(arcalloc_allocator* allocator, con
                                               arcalloc_profile* missing) ARCALLOC_NOEXCEPT;
 ARCALLOC_API arcalloc_status arcalloc_verify(const arcalloc_allocator* allocator, const arcalloc_profile* wanted,
                                              arcalloc_profile* missing) ARCALLOC_NOEXCEPT;
+
+/*
+ * Recordings: every request, free, use, step, phase, capture and refusal as an event. Events go to a sink, or into a
+ * file in the trace format, which is emptied (where another recording writes that, into `path.2` and so on). A flush
+ * writes what has been noted; the end also closes, and is ARCALLOC_BACKEND_FAILED where events were lost. A recording
+ * that nobody ended is ended with its allocator, or with the process.
+ */
+ARCALLOC_API arcalloc_status arcalloc_begin_recording(arcalloc_allocator* allocator,
+                                                      const arcalloc_recording_sink* sink) ARCALLOC_NOEXCEPT;
+ARCALLOC_API arcalloc_status arcalloc_record_to(arcalloc_allocator* allocator, const char* path) ARCALLOC_NOEXCEPT;
+ARCALLOC_API arcalloc_status arcalloc_flush_recording(arcalloc_allocator* allocator) ARCALLOC_NOEXCEPT;
+ARCALLOC_API arcalloc_status arcalloc_end_recording(arcalloc_allocator* allocator) ARCALLOC_NOEXCEPT;
+ARCALLOC_API arcalloc_status arcalloc_read_recording(const arcalloc_allocator* allocator,
+                                                     arcalloc_recording_state* out) ARCALLOC_NOEXCEPT;
 
 /* Phases and steps. A new allocator is in the mixed phase; entering the current one does nothing. */
 ARCALLOC_API arcalloc_status arcalloc_begin_phase(arcalloc_allocator* allocator, arcalloc_phase next) ARCALLOC_NOEXCEPT;

@@ -49,6 +49,7 @@ struct options {
   bool oom_retry = true;                               ///< false: a refusal is final, as in the origin
   capture_policy capture_miss = capture_policy::grow;  ///< where a window does not say otherwise
   const char* profile_path = nullptr;                  ///< a prewarm profile to load at creation; null: none
+  const char* trace_path = nullptr;                    ///< a file to record every request into; null: none
   bool cache_in_prefill = false;                       ///< keep the cache on during prefill
   std::uint32_t stats_every_steps = 0;                 ///< a step report to `sink` every N steps; 0 = never
   text_sink sink{};                                    ///< none: no report is made

@@ -50,8 +50,9 @@ struct setting_row {
 /// caller passed defaults) and is reported; it never widens a bound. All variables are looked at,
 /// also after a refusal. Unknown ARC_ALLOC_* names are warned about with the nearest known one.
 /// ARC_ALLOC_CACHE_PROFILE is read, and refused with its line where it is no profile; options::profile_path points
-/// to the variable's own text. `ARC_ALLOC_CACHE_MAX_MB=0` sets unbounded and switches oom_retry off, with a warning
-/// that says so.
+/// to the variable's own text, as does options::trace_path. ARC_ALLOC_CACHE_TRACE is refused where it cannot be
+/// written; nothing is written yet. `ARC_ALLOC_CACHE_MAX_MB=0` sets unbounded and switches oom_retry off, with a
+/// warning that says so.
 [[nodiscard]] settings_result settings_from(const environment_source& source, options& out) noexcept;
 
 /// settings_from over the environment of the process.

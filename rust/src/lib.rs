@@ -35,6 +35,7 @@ pub mod ffi;
 mod options;
 mod profile;
 mod readings;
+mod recording;
 mod stream;
 
 pub use allocator::{Allocator, Phase};
@@ -47,4 +48,5 @@ pub use ffi::{CapArithmetic, CaptureMiss, Counters, Failure, ProfileEntry, NO_BO
 pub use options::{Bound, Geometry, Options, Severity};
 pub use profile::{Profile, ProfileError};
 pub use readings::{built_as, metrics, Build, SegmentExtent};
+pub use recording::Recording;
 pub use stream::Stream;

@@ -66,6 +66,7 @@ pub enum Severity {
 pub struct Options {
     raw: ffi::Options,
     profile_path: Option<CString>,
+    trace_path: Option<CString>,
     pub(crate) sink: Option<Arc<Sink>>,
 }
 
@@ -87,7 +88,7 @@ impl Options {
     /// As shipped.
     #[must_use]
     pub fn new() -> Options {
-        Options { raw: ffi::Options::new(), profile_path: None, sink: None }
+        Options { raw: ffi::Options::new(), profile_path: None, trace_path: None, sink: None }
     }
 
     /// Off: every request goes to the driver.
@@ -153,6 +154,12 @@ impl Options {
         Ok(self)
     }
 
+    /// A file to record every request into. `InvalidArgument` for a path with a zero in it.
+    pub fn trace(mut self, path: &Path) -> Result<Options, Error> {
+        self.trace_path = Some(path_text(path)?);
+        Ok(self)
+    }
+
     /// A step report to the sink every so many steps; 0: never.
     #[must_use]
     pub fn stats_every_steps(mut self, steps: u32) -> Options {
@@ -175,11 +182,15 @@ impl Options {
         let context: *mut c_void = std::ptr::addr_of_mut!(tell).cast();
         // SAFETY: a whole struct, and a sink that is called during this call only, with that context.
         let outcome = check(unsafe { ffi::arcalloc_options_from_environment(&mut self.raw, Some(pass_on), context) });
-        if !self.raw.profile_path.is_null() {
-            // SAFETY: what the library put there is a text of the environment; it is copied before that may change.
-            self.profile_path = Some(unsafe { CStr::from_ptr(self.raw.profile_path) }.to_owned());
+        for (found, kept) in
+            [(&mut self.raw.profile_path, &mut self.profile_path), (&mut self.raw.trace_path, &mut self.trace_path)]
+        {
+            if !found.is_null() {
+                // SAFETY: ours, or what the library put there, a text of the environment; copied before that may change.
+                *kept = Some(unsafe { CStr::from_ptr(*found) }.to_owned());
+            }
+            *found = std::ptr::null();
         }
-        self.raw.profile_path = std::ptr::null();
         outcome
     }
 
@@ -188,6 +199,9 @@ impl Options {
         let mut made = self.raw;
         if let Some(path) = &self.profile_path {
             made.profile_path = path.as_ptr();
+        }
+        if let Some(path) = &self.trace_path {
+            made.trace_path = path.as_ptr();
         }
         if let Some(sink) = &self.sink {
             made.sink = Some(pass_line);

@@ -145,7 +145,7 @@ impl fmt::Debug for CapArithmetic {
 }
 
 /// Reads a struct with a size, which a live allocator and a whole struct of ours cannot have refused.
-fn reading<T>(mut out: T, read: impl FnOnce(&mut T) -> i32) -> T {
+pub(crate) fn reading<T>(mut out: T, read: impl FnOnce(&mut T) -> i32) -> T {
     let status = read(&mut out);
     assert_eq!(status, ffi::OK, "arcalloc: the library does not know this crate's structs");
     out

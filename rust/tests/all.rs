@@ -6,6 +6,7 @@ mod captures;
 mod devices;
 mod errors;
 mod header;
+mod recordings;
 mod settings;
 
 use arcalloc::{Allocator, Counters, Device, Options};

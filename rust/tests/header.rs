@@ -9,7 +9,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Macros of the headers that are no constants.
-const NO_CONSTANTS: [&str; 4] = ["ARCALLOC_API", "ARCALLOC_NOEXCEPT", "ARCALLOC_ARCALLOC_H", "ARCALLOC_COUNTERS_H"];
+const NO_CONSTANTS: [&str; 6] = [
+    "ARCALLOC_API",
+    "ARCALLOC_NOEXCEPT",
+    "ARCALLOC_RECORDING_NOEXCEPT",
+    "ARCALLOC_ARCALLOC_H",
+    "ARCALLOC_COUNTERS_H",
+    "ARCALLOC_RECORDING_H",
+];
 
 fn include_directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../include")
@@ -30,8 +37,13 @@ fn in_c(kind: &str) -> String {
     if let Some(pointee) = kind.strip_prefix("*const ") {
         return in_c(pointee) + " const*";
     }
+    // An array, which C makes a pointer of where a type is asked for.
+    if let Some((element, _)) = kind.strip_prefix('[').and_then(|array| array.split_once(';')) {
+        return in_c(element) + "*";
+    }
     match kind {
         "" => "void".into(),
+        "u8" => "uint8_t".into(),
         "u32" => "uint32_t".into(),
         "u64" => "uint64_t".into(),
         "i32" => "int32_t".into(),

@@ -87,8 +87,14 @@ fn in_a_process_with(test: &str, variables: &[(&str, &str)]) {
 
 #[test]
 fn the_environment_is_read() {
-    let variables = [("ARC_ALLOC_CACHE_MAX_MB", "3"), ("ARC_ALLOC_CAPACITY_MB", "32"), ("ARC_ALLOC_CACHE_STATS", "5")];
-    in_a_process_with("settings::with_three_variables", &variables);
+    let trace = concat!(env!("CARGO_TARGET_TMPDIR"), "/of_the_environment.arct");
+    let variables = [
+        ("ARC_ALLOC_CACHE_MAX_MB", "3"),
+        ("ARC_ALLOC_CAPACITY_MB", "32"),
+        ("ARC_ALLOC_CACHE_STATS", "5"),
+        ("ARC_ALLOC_CACHE_TRACE", trace),
+    ];
+    in_a_process_with("settings::with_four_variables", &variables);
     in_a_process_with(
         "settings::with_two_that_are_refused",
         &[("ARC_ALLOC_CACHE", "yes"), ("ARC_ALLOC_CAPACITY_MB", "-1")],
@@ -97,10 +103,12 @@ fn the_environment_is_read() {
 
 #[test]
 #[ignore = "run by the_environment_is_read"]
-fn with_three_variables() {
+fn with_four_variables() {
     let mut options = Options::new();
     options.read_environment(|severity, line| panic!("{severity:?}: {line}")).expect("accepted");
-    let now = with(&options).counters();
+    let memory = with(&options);
+    assert!(memory.recording().recording);
+    let now = memory.counters();
     assert_eq!((now.cached_bytes_max, now.capacity_bytes, now.cap_source), (3 * MIB, 32 * MIB, ffi::CAP_ENVIRONMENT));
     let explicit = options.cached_bytes_max(Bound::Explicit(MIB));
     assert_eq!(with(&explicit).counters().cap_source, ffi::CAP_EXPLICIT);

@@ -43,5 +43,6 @@ void reading_cases(void);
 void environment_cases(void);
 void device_cases(void);
 void capture_cases(void);
+void recording_cases(void);
 
 #endif

@@ -70,7 +70,8 @@ int main(void) {
                {"readings", reading_cases},
                {"environment", environment_cases},
                {"devices", device_cases},
-               {"captures", capture_cases}};
+               {"captures", capture_cases},
+               {"recordings", recording_cases}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     const unsigned before = checked;
     cases[i].run();

@@ -44,6 +44,7 @@ TEST(leg_message, a_request_arrives_as_it_was_sent) {
   sent.memory.capture_miss = capture_policy::refuse;
   sent.memory.profile_path = "p/q";
   sent.sim = sim_choice{"a100", decode::driver_calls::synchronous, 4096, UINT64_MAX - 2};
+  sent.memory.trace_path = "r/s";
   const std::string line = request_line(sent);
   EXPECT_EQ(line.find('\n'), std::string::npos);
   const auto arrived = request_from(line);
@@ -75,6 +76,7 @@ TEST(leg_message, a_request_arrives_as_it_was_sent) {
   EXPECT_EQ(arrived->memory.stats_every_steps, 78U);
   EXPECT_EQ(arrived->memory.capture_miss, capture_policy::refuse);
   EXPECT_EQ(arrived->memory_profile_path, "p/q");
+  EXPECT_EQ(arrived->memory_trace_path, "r/s");
   ASSERT_TRUE(arrived->sim);
   EXPECT_EQ(arrived->sim->model, "a100");
   EXPECT_EQ(arrived->sim->calls, decode::driver_calls::synchronous);

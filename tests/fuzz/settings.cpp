@@ -29,7 +29,7 @@ std::optional<std::uint64_t> strict_number(const std::string& text, std::uint64_
 /// What the rules make of an environment.
 class judge {
  public:
-  explicit judge(const environment_input& set) : set_(set) {
+  judge(const environment_input& set, const options& found) : set_(set) {
     read_enabled();
     if (const std::string* const text = value_of("ARC_ALLOC_CACHE_MAX_MB")) read_bound(*text);
     if (const std::string* const text = value_of("ARC_ALLOC_CACHE_STATS")) {
@@ -47,10 +47,11 @@ class judge {
         ++refused;
       }
     }
-    for (const char* const name :
-         {"ARC_ALLOC_CACHE_CAPTURE_MISS", "ARC_ALLOC_CACHE_PROFILE", "ARC_ALLOC_CACHE_TRACE"}) {
-      if (value_of(name) != nullptr) ++refused;  // not in this version
+    for (const char* const name : {"ARC_ALLOC_CACHE_CAPTURE_MISS", "ARC_ALLOC_CACHE_PROFILE"}) {
+      if (value_of(name) != nullptr) ++refused;  // texts that no input has
     }
+    // Whether a file can be written is the host's to say.
+    if (value_of("ARC_ALLOC_CACHE_TRACE") != nullptr && found.trace_path == nullptr) ++refused;
   }
 
   options expected;
@@ -111,7 +112,8 @@ void judge_text(const setting_diagnostic& said) {
 }
 
 /// The bound of an allocator made of these settings is the one they say.
-void judge_bound(const options& settings) {
+void judge_bound(options settings) {
+  settings.trace_path = nullptr;  // nothing is written here
   sim_backend device;
   allocator* raw = nullptr;
   require(allocator::create(device, settings, raw) == status::ok, "settings that were read make an allocator");
@@ -141,7 +143,7 @@ int one_input(const std::uint8_t* bytes, std::size_t size) {
 
   options found;
   const settings_result result = settings_from({environment_input::look_up, &set, names.data()}, found);
-  const judge rules(set);
+  const judge rules(set, found);
   require(result.refused == rules.refused, "as many values are refused as break a rule");
   require(result.outcome == (rules.refused == 0 ? status::ok : status::invalid_argument),
           "the status says whether any");

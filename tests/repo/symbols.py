@@ -30,6 +30,10 @@ def main():
         found = subprocess.run([given.cxx, "-print-file-name=" + library], capture_output=True, text=True, check=True)
         if found.stdout.strip() != library:
             lent |= names(["nm", "-D", "--defined-only", found.stdout.strip()])
+    # The part of the C library that is linked into every program: atexit is there.
+    part = subprocess.run([given.cxx, "-print-file-name=libc_nonshared.a"], capture_output=True, text=True, check=True).stdout.strip()
+    if part != "libc_nonshared.a":
+        lent |= names(["nm", "--defined-only", part])
     findings = []
     for name in sorted(undefined - defined):
         if FORBIDDEN.match(name):

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <unistd.h>
+
 #include <arcalloc/settings.hpp>
 
 #include <map>
@@ -160,8 +162,16 @@ TEST(settings, two_names_of_the_switch_that_differ_are_both_refused) {
   EXPECT_FALSE(out.enabled);
 }
 
-TEST(settings, what_is_not_built_yet_is_refused_whatever_the_value) {
-  for (const char* value : {"grow", "file.json", ""}) expect_refused("ARC_ALLOC_CACHE_TRACE", value);
+TEST(settings, a_file_to_record_into_is_looked_at_and_not_made) {
+  const std::string path = ::testing::TempDir() + "arcalloc-settings-never-made.arct";
+  environment at{{{"ARC_ALLOC_CACHE_TRACE", path}}, {}, {}};
+  options out;
+  EXPECT_EQ(at.read(out).outcome, status::ok);
+  EXPECT_STREQ(out.trace_path, path.c_str());
+  EXPECT_NE(::access(path.c_str(), F_OK), 0);
+  for (const char* value : {"", "/no/such/directory/t", "/dev/null", "/tmp", "/tmp/"}) {
+    expect_refused("ARC_ALLOC_CACHE_TRACE", value);
+  }
 }
 
 TEST(settings, a_capture_miss_grows_or_is_refused) {

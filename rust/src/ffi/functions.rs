@@ -6,6 +6,7 @@ use super::{
     Allocator, Backend, Block, Build, CapArithmetic, CaptureMiss, CaptureOptions, Counters, CudaOptions, Device,
     Failure, MemoryInfo, Options, Profile, ProfileEntry, SegmentExtent,
 };
+use super::{RecordingSink, RecordingState};
 use std::os::raw::{c_char, c_int, c_void};
 
 macro_rules! functions {
@@ -91,6 +92,11 @@ functions! {
     fn arcalloc_end_profile(allocator: *mut Allocator, out: *mut Profile) -> i32;
     fn arcalloc_prewarm(allocator: *mut Allocator, wanted: *const Profile, missing: *mut Profile) -> i32;
     fn arcalloc_verify(allocator: *const Allocator, wanted: *const Profile, missing: *mut Profile) -> i32;
+    fn arcalloc_begin_recording(allocator: *mut Allocator, sink: *const RecordingSink) -> i32;
+    fn arcalloc_record_to(allocator: *mut Allocator, path: *const c_char) -> i32;
+    fn arcalloc_flush_recording(allocator: *mut Allocator) -> i32;
+    fn arcalloc_end_recording(allocator: *mut Allocator) -> i32;
+    fn arcalloc_read_recording(allocator: *const Allocator, out: *mut RecordingState) -> i32;
     fn arcalloc_begin_phase(allocator: *mut Allocator, next: i32) -> i32;
     fn arcalloc_current_phase(allocator: *const Allocator, out: *mut i32) -> i32;
     fn arcalloc_end_step(allocator: *mut Allocator) -> i32;

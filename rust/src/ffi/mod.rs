@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `arcalloc/arcalloc.h` as it is: structs, constants and functions, by their names in C.
+//! `arcalloc/arcalloc.h` and what it includes, as they are: structs, constants and functions, by their names in C.
 //!
 //! Everything else in this crate is made of these; use them for what it does not offer. The conventions are numbered
 //! at the top of the header. `tests/header.rs` has a C compiler compare each size, offset, type, value and prototype
@@ -84,6 +84,23 @@ constants! {
         BACKEND_UNAVAILABLE = 8,
         BACKEND_FAILED = 9,
         SHUTTING_DOWN = 10,
+        RECORDED_ALLOCATE = 0,
+        RECORDED_FREE = 1,
+        RECORDED_USE = 2,
+        RECORDED_REFUSAL = 3,
+        RECORDED_STEP = 4,
+        RECORDED_PHASE = 5,
+        RECORDED_CAPTURE_BEGIN = 6,
+        RECORDED_CAPTURE_JOIN = 7,
+        RECORDED_CAPTURE_END = 8,
+        RECORDED_CAPTURE_ABORT = 9,
+        RECORDED_GRAPH_LAUNCH = 10,
+        RECORDED_GRAPH_FORGET = 11,
+        RECORDED_STREAM_END = 12,
+        RECORDED_TRIM = 13,
+        RECORDED_DRAIN = 14,
+        RECORDED_SEGMENT_ALLOCATE = 15,
+        RECORDED_SEGMENT_FREE = 16,
         PHASE_MIXED = 0,
         PHASE_PREFILL = 1,
         PHASE_DECODE = 2,

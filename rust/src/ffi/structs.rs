@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The structs of arcalloc.h. Each but [`Block`] and the elements of arrays begins with its own size, which `new` sets.
+//! The structs of arcalloc.h. Each but [`Block`], [`RecordingSink`] and the elements of arrays
+//! begins with its own size, which `new` sets.
 
 use super::Field;
 use std::os::raw::{c_char, c_void};
@@ -61,6 +62,7 @@ macro_rules! sized {
 }
 
 sized! { Options CaptureOptions Backend CudaOptions MemoryInfo CapArithmetic Failure SegmentExtent Build Counters }
+sized! { RecordingState }
 
 structs! {
     arcalloc_block as Block {
@@ -83,6 +85,7 @@ structs! {
         capture_miss: i32,
         zero: u32,
         profile_path: *const c_char,
+        trace_path: *const c_char,
     }
     arcalloc_capture_options as CaptureOptions {
         size: u32,
@@ -173,6 +176,31 @@ structs! {
         dirty: *const c_char,
         compiler: *const c_char,
         build_type: *const c_char,
+    }
+    arcalloc_recorded_event as RecordedEvent {
+        order: u64,
+        time_ns: u64,
+        id: u64,
+        bytes: u64,
+        stream: u64,
+        other: u64,
+        kind: u8,
+        before: u8,
+        detail: u8,
+        zero: [u8; 5],
+    }
+    arcalloc_recording_sink as RecordingSink {
+        write: Option<unsafe extern "C" fn(*mut c_void, *const RecordedEvent, usize) -> i32>,
+        flush: Option<unsafe extern "C" fn(*mut c_void) -> i32>,
+        close: Option<unsafe extern "C" fn(*mut c_void) -> i32>,
+        context: *mut c_void,
+    }
+    arcalloc_recording_state as RecordingState {
+        size: u32,
+        outcome: i32,
+        recording: u64,
+        events: u64,
+        lost: u64,
     }
     arcalloc_counters as Counters {
         size: u32,
