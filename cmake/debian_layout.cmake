@@ -30,6 +30,9 @@ file(WRITE "${documents}/changelog" "${CPACK_PACKAGE_NAME} (${CPACK_PACKAGE_VERS
 file(WRITE "${share}/lintian/overrides/${CPACK_PACKAGE_NAME}" "# one package for the library, its headers and the program
 ${CPACK_PACKAGE_NAME}: package-name-doesnt-match-sonames libarcalloc0
 ${CPACK_PACKAGE_NAME}: link-to-shared-library-in-wrong-package *
+# loaded by name, never linked
+${CPACK_PACKAGE_NAME}: sharedobject-in-library-directory-missing-soname *libarcalloc_preload.so*
+${CPACK_PACKAGE_NAME}: sharedobject-in-library-directory-missing-soname *libarcalloc_torch.so*
 # whoever ships it names themselves: CPACK_PACKAGE_CONTACT
 ${CPACK_PACKAGE_NAME}: bogus-mail-host *
 ${CPACK_PACKAGE_NAME}: bogus-mail-host-in-debian-changelog *

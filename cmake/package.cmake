@@ -24,7 +24,8 @@ nanoseconds and no driver call, what it holds never exceeds its bounds, and it
 is safe around the capture of graphs.
 
 This package has the library, static for C++ and C and shared for C, its
-headers, and the program that measures, replays and explains.")
+headers, the program that measures, replays and explains, a library to preload
+under programs of CUDA's driver, and a plug-in for PyTorch.")
 
 # Which package has the shared library, for packages that link it; and that the loader's cache is to be made anew.
 set(arcalloc_control_directory "${PROJECT_BINARY_DIR}/debian_control")

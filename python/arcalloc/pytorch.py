@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's CUDA tensors on arcalloc: finds the plug-in, libarcalloc_torch.so, and tells PyTorch of it.
 
-The plug-in is made and configured by its own library, and by the ARC_ALLOC_* variables; docs/pytorch.md is about it, where
-it is built. This module has run under a stand-in for PyTorch only.
+The plug-in is made and configured by its own library, and by the ARC_ALLOC_* variables; docs/pytorch.md is about it.
+This module has run under a stand-in for PyTorch only.
 """
 import ctypes
 import os

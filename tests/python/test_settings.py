@@ -160,6 +160,15 @@ class PyTorch(unittest.TestCase):
         ended = pytorch.ctypes.c_int.in_dll(plugin._library, "steps_ended")
         self.assertEqual((ended.value, plugin.allocator), (1, made))
 
+    @unittest.skipUnless("ARCALLOC_TORCH_LIBRARY" in os.environ, "the plug-in is not built here")
+    def test_the_plug_in_itself_is_taken(self):
+        torch = stand_in_for_torch()
+        with mock.patch.dict(sys.modules, torch=torch):
+            pytorch.switch_on().end_step()
+        name = os.environ["ARCALLOC_TORCH_LIBRARY"]
+        torch.cuda.memory.CUDAPluggableAllocator.assert_called_once_with(
+            name, "arcalloc_torch_allocate", "arcalloc_torch_free")
+
     def test_without_the_plug_in_pytorch_is_left_alone(self):
         for name, text in {"/nowhere/libarcalloc_torch.so": "ARCALLOC_TORCH_LIBRARY", "libc.so.6": "not arcalloc's"}.items():
             torch = stand_in_for_torch()
