@@ -170,6 +170,24 @@ class Allocator(Owned):
         """Gives all idle memory back. Waits for pending work."""
         check(load().arcalloc_drain(self._live()))
 
+    def record_to(self, path):
+        """Records every request from now on, and what is out already, into a trace file, which is emptied."""
+        check(load().arcalloc_record_to(self._live(), os.fsencode(path)))
+
+    def flush_recording(self):
+        """Writes what has been noted, so that it is in the file whatever comes."""
+        check(load().arcalloc_flush_recording(self._live()))
+
+    def end_recording(self):
+        """Writes the rest and closes the file. Raises BackendFailed where events were lost."""
+        check(load().arcalloc_end_recording(self._live()))
+
+    def recording(self):
+        """How the recording goes, or how the last one went: a dict of recording (bool), events and lost."""
+        found = c.RecordingState()
+        check(load().arcalloc_read_recording(self._live(), found))
+        return {"recording": bool(found.recording), "events": found.events, "lost": found.lost}
+
     def set_enabled(self, enabled):
         """Switches the cache on, or off with a drain."""
         check(load().arcalloc_set_enabled(self._live(), 1 if enabled else 0))

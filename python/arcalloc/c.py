@@ -5,8 +5,8 @@ The rest of the package is made of these; use them for what it does not offer, w
 The conventions are numbered at the top of the header. tests/python/test_header.py has a C compiler compare sizes,
 offsets and values with the header, and compares the types and the lists of names.
 """
-from ctypes import (CFUNCTYPE, POINTER, Structure, c_char_p, c_int, c_int32, c_size_t, c_uint32, c_uint64, c_void_p,
-                    sizeof)
+from ctypes import (CFUNCTYPE, POINTER, Structure, c_char_p, c_int, c_int32, c_size_t, c_uint8, c_uint32, c_uint64,
+                    c_void_p, sizeof)
 
 CONSTANTS = {
     "ABI_VERSION": 1, "STRUCT_SIZE_MAX": 4096, "COUNTERS_VERSION": 1,
@@ -22,6 +22,11 @@ CONSTANTS = {
     "CAPTURE_AS_CONFIGURED": 0, "CAPTURE_GROW": 1, "CAPTURE_REFUSE": 2,
     "CUDA_CONTEXT_PRIMARY": 0, "CUDA_CONTEXT_CURRENT": 1, "CUDA_SOURCE_DRIVER": 0, "CUDA_SOURCE_STREAM_ORDERED": 1,
     "CAP_EXPLICIT": 0, "CAP_ENVIRONMENT": 1, "CAP_DERIVED": 2, "CAP_FALLBACK": 3, "CAP_UNBOUNDED": 4,
+    "RECORDED_ALLOCATE": 0, "RECORDED_FREE": 1, "RECORDED_USE": 2, "RECORDED_REFUSAL": 3, "RECORDED_STEP": 4,
+    "RECORDED_PHASE": 5, "RECORDED_CAPTURE_BEGIN": 6, "RECORDED_CAPTURE_JOIN": 7, "RECORDED_CAPTURE_END": 8,
+    "RECORDED_CAPTURE_ABORT": 9, "RECORDED_GRAPH_LAUNCH": 10, "RECORDED_GRAPH_FORGET": 11,
+    "RECORDED_STREAM_END": 12, "RECORDED_TRIM": 13, "RECORDED_DRAIN": 14, "RECORDED_SEGMENT_ALLOCATE": 15,
+    "RECORDED_SEGMENT_FREE": 16,
 }
 globals().update(CONSTANTS)
 
@@ -72,6 +77,7 @@ class Options(Sized):
         ("capture_miss", c_int32),
         ("zero", c_uint32),
         ("profile_path", c_char_p),
+        ("trace_path", c_char_p),
     ]
 
 
@@ -115,6 +121,40 @@ class Backend(Sized):
         ("wait_event", CFUNCTYPE(c_int32, c_void_p, c_uint64)),
         ("drop_event", CFUNCTYPE(None, c_void_p, c_uint64)),
         ("allocate_beside_capture", CFUNCTYPE(c_int32, c_void_p, c_size_t, c_uint64, POINTER(c_void_p))),
+    ]
+
+
+class RecordedEvent(Structure):
+    _fields_ = [
+        ("order", c_uint64),
+        ("time_ns", c_uint64),
+        ("id", c_uint64),
+        ("bytes", c_uint64),
+        ("stream", c_uint64),
+        ("other", c_uint64),
+        ("kind", c_uint8),
+        ("before", c_uint8),
+        ("detail", c_uint8),
+        ("zero", c_uint8 * 5),
+    ]
+
+
+class RecordingSink(Structure):
+    _fields_ = [
+        ("write", CFUNCTYPE(c_int32, c_void_p, POINTER(RecordedEvent), c_size_t)),
+        ("flush", CFUNCTYPE(c_int32, c_void_p)),
+        ("close", CFUNCTYPE(c_int32, c_void_p)),
+        ("context", c_void_p),
+    ]
+
+
+class RecordingState(Sized):
+    _fields_ = [
+        ("size", c_uint32),
+        ("outcome", c_int32),
+        ("recording", c_uint64),
+        ("events", c_uint64),
+        ("lost", c_uint64),
     ]
 
 
@@ -215,6 +255,8 @@ STRUCTS = {
     "arcalloc_block": Block, "arcalloc_options": Options, "arcalloc_capture_options": CaptureOptions,
     "arcalloc_capture_miss": CaptureMiss, "arcalloc_profile_entry": ProfileEntry, "arcalloc_backend": Backend,
     "arcalloc_cuda_options": CudaOptions, "arcalloc_memory_info": MemoryInfo, "arcalloc_cap_arithmetic": CapArithmetic, "arcalloc_failure": Failure,
+    "arcalloc_recorded_event": RecordedEvent, "arcalloc_recording_sink": RecordingSink,
+    "arcalloc_recording_state": RecordingState,
     "arcalloc_segment_extent": SegmentExtent, "arcalloc_build": Build, "arcalloc_counters": Counters,
 }
 
@@ -245,6 +287,11 @@ FUNCTIONS = {
     "arcalloc_deallocate_address_on": (c_int32, [AllocatorPointer, c_void_p, c_uint64]),
     "arcalloc_note_use": (c_int32, [AllocatorPointer, Block, c_uint64]),
     "arcalloc_note_use_address": (c_int32, [AllocatorPointer, c_void_p, c_uint64]),
+    "arcalloc_begin_recording": (c_int32, [AllocatorPointer, POINTER(RecordingSink)]),
+    "arcalloc_record_to": (c_int32, [AllocatorPointer, c_char_p]),
+    "arcalloc_flush_recording": (c_int32, [AllocatorPointer]),
+    "arcalloc_end_recording": (c_int32, [AllocatorPointer]),
+    "arcalloc_read_recording": (c_int32, [AllocatorPointer, POINTER(RecordingState)]),
     "arcalloc_end_stream": (c_int32, [AllocatorPointer, c_uint64]),
     "arcalloc_this_thread_stream": (c_uint64, []),
     "arcalloc_begin_capture": (c_int32, [AllocatorPointer, c_uint64, POINTER(CaptureOptions)]),

@@ -46,7 +46,8 @@ class Options:
     """
 
     def __init__(self, *, cache=None, cached_bytes_max=None, capacity_bytes=0, geometry=8, oom_retry=None,
-                 cache_in_prefill=None, stats_every_steps=0, sink=None, capture_miss=None, profile=None):
+                 cache_in_prefill=None, stats_every_steps=0, sink=None, capture_miss=None, profile=None,
+                 trace=None):
         self._struct = made = c.Options()
         made.cache = one_of(_SWITCHES, cache, "cache")
         made.cached_bytes_max_mode, made.cached_bytes_max = bound_of(cached_bytes_max)
@@ -60,6 +61,7 @@ class Options:
         made.capture_miss = one_of(POLICIES, capture_miss, "capture_miss")
         # ctypes keeps the bytes and the function as long as the struct.
         made.profile_path = os.fsencode(profile) if profile is not None else None
+        made.trace_path = os.fsencode(trace) if trace is not None else None
         if sink is not None:
             made.sink = c.TextSink(lambda _, line: sink(line.decode(errors="replace")))
 
@@ -73,8 +75,9 @@ class Options:
             said.append(("warning" if severity == c.SEVERITY_WARNING else "error", line.decode(errors="replace")))
 
         status = load().arcalloc_options_from_environment(self._struct, c.DiagnosticSink(note), None)
-        # The path is in the environment's memory: it is copied before that may change.
+        # The paths are in the environment's memory: they are copied before that may change.
         self._struct.profile_path = self._struct.profile_path
+        self._struct.trace_path = self._struct.trace_path
         for severity, line in said if tell is not None else ():
             tell(severity, line)
         check(status, "; ".join(line for severity, line in said if severity == "error"))

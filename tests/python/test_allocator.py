@@ -2,6 +2,8 @@
 """Devices, allocators, blocks and readings, as a Python program uses them."""
 import ctypes
 import json
+import os
+import tempfile
 import threading
 import unittest
 
@@ -146,6 +148,29 @@ class Blocks(Case):
         self.memory.reset_peaks()
         now = self.memory.counters()
         self.assertEqual((now["reserved_bytes"], now["reserved_bytes_peak"]), (0, 0))
+
+
+class Recordings(Case):
+    def test_every_request_is_written_and_counted(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "run.arct")
+            self.memory.record_to(path)
+            for _ in range(10):
+                self.memory.allocate(5000).free()
+            self.memory.flush_recording()
+            going = self.memory.recording()
+            self.memory.end_recording()
+            ended = self.memory.recording()
+            self.assertGreater(os.path.getsize(path), 40)
+        self.assertTrue(going["recording"])
+        self.assertFalse(ended["recording"])
+        self.assertGreaterEqual(ended["events"], 20)
+        self.assertEqual(ended["lost"], 0)
+
+    def test_a_file_that_cannot_be_written_is_refused(self):
+        with self.assertRaises(arcalloc.Error):
+            self.memory.record_to("/nowhere/run.arct")
+        self.assertFalse(self.memory.recording()["recording"])
 
 
 class Readings(Case):

@@ -13,11 +13,12 @@ from arcalloc import c
 
 INCLUDE = pathlib.Path(os.environ["ARCALLOC_INCLUDE"])
 INTEGERS = {"uint32_t": ctypes.c_uint32, "uint64_t": ctypes.c_uint64, "int32_t": ctypes.c_int32,
-            "size_t": ctypes.c_size_t, "int": ctypes.c_int}
+            "size_t": ctypes.c_size_t, "int": ctypes.c_int, "uint8_t": ctypes.c_uint8}
 OPAQUE = {"arcalloc_device": c.DevicePointer, "arcalloc_allocator": c.AllocatorPointer,
           "arcalloc_profile": c.ProfilePointer}
 SINKS = {"arcalloc_text_sink": c.TextSink, "arcalloc_diagnostic_sink": c.DiagnosticSink}
-NO_CONSTANTS = {"ARCALLOC_API", "ARCALLOC_NOEXCEPT", "ARCALLOC_ARCALLOC_H", "ARCALLOC_COUNTERS_H"}
+NO_CONSTANTS = {"ARCALLOC_API", "ARCALLOC_NOEXCEPT", "ARCALLOC_ARCALLOC_H", "ARCALLOC_COUNTERS_H",
+                "ARCALLOC_RECORDING_H", "ARCALLOC_RECORDING_NOEXCEPT"}
 
 
 def headers():
@@ -45,10 +46,15 @@ class Header:
         """(name, type) of each; a function's type is its result and its arguments."""
         found = []
         for field in filter(None, (part.strip() for part in body.split(";"))):
+            field = field.removesuffix("ARCALLOC_RECORDING_NOEXCEPT").rstrip()
             function = re.fullmatch(r"(\w+)\s+\(\*(\w+)\)\((.*)\)", field, re.DOTALL)
+            several = re.fullmatch(r"(\w+) (\w+)\[(\d+)\]", field)
             if function:
                 result, name, given = function.groups()
                 found.append((name, (self.type(result), self.arguments(given))))
+            elif several:
+                kind, name, count = several.groups()
+                found.append((name, self.type(kind) * int(count)))
             else:
                 kind, name = re.fullmatch(r"(.*?)(\w+)", field, re.DOTALL).groups()
                 found.append((name, self.type(kind)))
