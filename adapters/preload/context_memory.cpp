@@ -38,9 +38,7 @@ place* place_of(const void* context) noexcept {
   return nullptr;
 }
 
-/// The environment's settings; false where calls are to be passed on. A recorder of traces, once there is one, is
-/// given to the allocator here, as ARC_ALLOC_CACHE_TRACE says: until then the variable is refused as any other
-/// setting that is not available.
+/// The environment's settings, ARC_ALLOC_CACHE_TRACE among them; false where calls are to be passed on.
 bool read_settings(options& out) noexcept {
   const settings_result read = settings_from_environment(out);
   for (std::size_t i = 0; i < read.warned; ++i) std::fprintf(stderr, "arcalloc: %s\n", read.warnings[i].text);

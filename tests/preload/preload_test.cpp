@@ -117,6 +117,30 @@ TEST_P(preload, keeps_what_is_reserved_below_a_capacity) {
   EXPECT_LE(both.second.figure("lent_bytes_peak"), std::uint64_t{6} << 20);
 }
 
+#ifdef ARCALLOC_PROGRAM
+TEST_P(preload, records_a_program_that_knows_nothing_of_it_and_the_trace_is_played_again) {
+  const std::string trace = ::testing::TempDir() + "preload_" + std::to_string(::getpid()) + ".arct";
+  const auto both = compared("grow", "ARC_ALLOC_CACHE_TRACE='" + trace + "'");
+  const ended played = run("'" ARCALLOC_PROGRAM "' replay '" + trace + "'", "");
+  std::filesystem::remove(trace);
+  EXPECT_EQ(played.exit_status, 0) << played.err;
+  EXPECT_NE(played.out.find(": own, "), std::string::npos) << played.out;
+  EXPECT_NE(played.out.find("\nbounded  completed "), std::string::npos) << played.out;
+  // Each of the program's calls is an event, and there are the segments and the recording's own besides.
+  const std::size_t at = played.out.find(": own, ") + 7;
+  std::string events;
+  for (const char c : played.out.substr(at, played.out.find(' ', at) - at)) {
+    if (c != ',') events += c;
+  }
+  EXPECT_GE(std::stoull(events), both.first.memory_calls());
+}
+
+TEST_P(preload, runs_on_where_the_trace_cannot_be_written) {
+  const auto both = compared("grow", "ARC_ALLOC_CACHE_TRACE=/nowhere/run.arct");
+  EXPECT_NE(both.second.err.find("/nowhere/run.arct"), std::string::npos) << both.second.err;
+}
+#endif
+
 TEST_P(preload, waits_for_other_streams_where_a_free_does) {
   const auto both = compared("second_stream");
   EXPECT_EQ(both.second.out, "41\n42\n43\n");
