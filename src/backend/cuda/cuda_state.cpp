@@ -179,6 +179,7 @@ bool cuda_backend::state::handle_of(stream said, cuda::stream_handle*& out) noex
     // A thread's own stream has no handle that others could say. The legacy stream is ordered after it.
     number = is_callers ? cuda::per_thread_stream_number : cuda::legacy_stream_number;
   }
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a stream is its handle as a number
   out = reinterpret_cast<cuda::stream_handle*>(static_cast<std::uintptr_t>(number));
   return true;
 }
@@ -190,6 +191,7 @@ result cuda_backend::state::capture_of(cuda::stream_handle* on, cuda::capture_st
 
 status cuda_backend::state::accept(cuda::device_address lent, void*& address) noexcept {
   if (lent != 0 && lent % std::max(granularity, alignment_least) == 0) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): CUdeviceptr is a number
     address = reinterpret_cast<void*>(static_cast<std::uintptr_t>(lent));
     return status::ok;
   }

@@ -83,7 +83,7 @@ void driver_library::find_pools(void* library) noexcept {
 status driver_library::open(const char* path, error_text& why) noexcept {
   void* const library = ::dlopen(path != nullptr ? path : usual_library, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    const char* const reason = ::dlerror();
+    const char* const reason = ::dlerror();  // NOLINT(concurrency-mt-unsafe): glibc keeps it by thread
     why.set("no CUDA driver: %s", reason != nullptr ? reason : "it cannot be loaded");
     return status::backend_unavailable;
   }
