@@ -291,14 +291,17 @@ status open_trace_file(const char* path, recording_sink& out, trace_file_error& 
   const int file = open_unused(path);
   if (file < 0) {
     const int error = errno;
+    char room[80];
     std::snprintf(why.text, sizeof why.text, "%.200s: cannot be recorded into: %.80s", path,
-                  error == EINVAL ? "no ordinary file" : std::strerror(error));
+                  error == EINVAL ? "no ordinary file" : ::strerror_r(error, room, sizeof room));
     return status::invalid_argument;
   }
   void* const room = std::malloc(sizeof(trace_file));
   auto* const made = room != nullptr ? ::new (room) trace_file(file) : nullptr;
   if (made == nullptr || made->begin() != status::ok) {
-    std::snprintf(why.text, sizeof why.text, "%.200s: cannot be written: %.80s", path, std::strerror(errno));
+    char said[80];
+    std::snprintf(why.text, sizeof why.text, "%.200s: cannot be written: %.80s", path,
+                  ::strerror_r(errno, said, sizeof said));
     std::free(room);
     ::close(file);
     return status::backend_failed;
