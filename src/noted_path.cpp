@@ -66,10 +66,10 @@ status free_noted(const door& way, thread_record& self, block_record* piece, con
     if (found != nullptr && page != nullptr && !page->is_full()) {
       run& of = found->home_unguarded();
       segment& home = *of.home;
-      // One that would leave more idle than is leased is the pool's, as on the hit path.
-      const bool last = home.used_beyond_one == 0;
+      // Another thread's segment is not looked at further. One that would leave more idle than is leased is the pool's,
+      // as on the hit path.
       if (home.owner.load(std::memory_order_relaxed) == &self && is_plain(*found, home, address, bytes, on) &&
-          (!last || self.stats.idle_bytes + home.bytes <= self.lease_bytes)) {
+          (home.used_beyond_one != 0 || self.stats.idle_bytes + home.bytes <= self.lease_bytes)) {
         page->add(hit_page::free, found->address, 0, home.on, way.shared->order());
         return take_back(way, self, *found, of, home, bytes, on);
       }
