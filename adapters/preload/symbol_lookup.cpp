@@ -69,20 +69,25 @@ void* look_up_of_driver(void* library, const char* symbol) {
   return is_without_driver(found) ? nullptr : found;
 }
 
+bool is_of_driver(const void* library, const char* symbol) {
+  return library != RTLD_NEXT && !inside::is_here() && std::strncmp(symbol, "cu", 2) == 0;
+}
+
+arcalloc::preload::dlsym_function* dlsym_of_c() {
+  arcalloc::preload::dlsym_function* const real = real_dlsym();
+  if (real == nullptr) std::abort();  // no C library that this one was made for: nothing could go on
+  return real;
+}
+
 }  // namespace
 
 extern "C" {
 
 ARCALLOC_PRELOAD_EXPORT void* dlsym(void* library, const char* symbol) noexcept {
-  arcalloc::preload::dlsym_function* const real = real_dlsym();
-  if (real == nullptr) std::abort();  // no C library that this one was made for: nothing could go on
-  const bool is_of_driver = library != RTLD_NEXT && !inside::is_here() && std::strncmp(symbol, "cu", 2) == 0;
-  if (is_of_driver) return look_up_of_driver(library, symbol);
-    // A jump and no call: the C library takes RTLD_NEXT as next after whoever it will return to.
-#ifdef __clang__
-  [[clang::musttail]]
-#endif
-  return real(library, symbol);
+  if (is_of_driver(library, symbol)) return look_up_of_driver(library, symbol);
+  // Compiled to a jump and no call (-foptimize-sibling-calls): the C library takes RTLD_NEXT as next after whoever it
+  // will return to.
+  return dlsym_of_c()(library, symbol);
 }
 
 driver_result cuGetProcAddress(const char* symbol, void** out, int version, std::uint64_t flags) {

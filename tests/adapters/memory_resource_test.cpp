@@ -113,7 +113,8 @@ TEST_F(memory_resource_test, a_refusal_says_why) {
     EXPECT_STREQ(why.what(), "device_out_of_memory");
   }
   try {
-    (void)resource.allocate(64, 3 * block_alignment);
+    volatile std::size_t no_power_of_two = 3 * block_alignment;
+    (void)resource.allocate(64, no_power_of_two);
     ADD_FAILURE() << "it was not refused";
   } catch (const refused& why) {
     EXPECT_EQ(why.outcome(), status::invalid_argument);
