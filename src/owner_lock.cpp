@@ -8,26 +8,17 @@
 
 namespace arcalloc::detail {
 
-bool owner_lock::try_enter_gated() noexcept {
+/// Inside where the gate is exactly `gate`, of which gate_fenced is one bit: the owner fences itself.
+bool owner_lock::try_enter_fenced(std::uint32_t gate) noexcept {
   inside_.store(0, std::memory_order_release);
-  if (gate_.load(std::memory_order_acquire) != gate_fenced) return false;
+  if (gate_.load(std::memory_order_acquire) != gate) return false;
   inside_.exchange(1, std::memory_order_seq_cst);
-  if (gate_.load(std::memory_order_seq_cst) == gate_fenced) return true;
+  if (gate_.load(std::memory_order_seq_cst) == gate) return true;
   inside_.store(0, std::memory_order_release);
   return false;
 }
 
 bool owner_lock::notes() const noexcept { return (gate_.load(std::memory_order_relaxed) & gate_noted) != 0; }
-
-bool owner_lock::try_enter_noted_fenced() noexcept {
-  inside_.store(0, std::memory_order_release);
-  constexpr std::uint32_t noted_and_fenced = gate_noted | gate_fenced;
-  if (gate_.load(std::memory_order_acquire) != noted_and_fenced) return false;
-  inside_.exchange(1, std::memory_order_seq_cst);
-  if (gate_.load(std::memory_order_seq_cst) == noted_and_fenced) return true;
-  inside_.store(0, std::memory_order_release);
-  return false;
-}
 
 void owner_lock::await_outside() const noexcept {
   // The owner is inside for some tens of instructions, unless the scheduler took it off its core there.

@@ -25,7 +25,7 @@ class owner_lock {
   static constexpr std::uint32_t gate_noted = 16;   ///< calls are recorded: a hit notes what it did
 
   /// Owner: true when it is inside; false when it must take the slow way, under the pool's mutex.
-  [[nodiscard]] bool try_enter() noexcept { return try_enter_open() || try_enter_gated(); }
+  [[nodiscard]] bool try_enter() noexcept { return try_enter_open() || try_enter_fenced(gate_fenced); }
 
   /// The same, but false also where the owner would have to fence itself. Must be followed by leave() either way.
   [[nodiscard]] bool try_enter_open() noexcept {
@@ -38,7 +38,7 @@ class owner_lock {
   [[nodiscard]] bool try_enter_noted() noexcept {
     inside_.store(1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);  // pairs with the claimant's membarrier
-    return gate_.load(std::memory_order_acquire) == gate_noted || try_enter_noted_fenced();
+    return gate_.load(std::memory_order_acquire) == gate_noted || try_enter_fenced(gate_noted | gate_fenced);
   }
   /// A call, so that what asks at the end of a way pays nothing at its beginning.
   [[nodiscard]] bool notes() const noexcept;
@@ -59,8 +59,7 @@ class owner_lock {
   }
 
  private:
-  [[nodiscard]] bool try_enter_gated() noexcept;
-  [[nodiscard]] bool try_enter_noted_fenced() noexcept;
+  [[nodiscard]] bool try_enter_fenced(std::uint32_t gate) noexcept;
 
   std::atomic<std::uint32_t> inside_{0};
   std::atomic<std::uint32_t> gate_{0};

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <ctime>
-#include <new>
 #include <utility>
+
+#include "recycled.hpp"
 
 namespace arcalloc::detail {
 
@@ -43,47 +44,21 @@ void hit_page::mark(stream where, std::uint64_t now) noexcept {
   }
 }
 
-event_page* recorder::take_event_page() noexcept {
-  event_page* page = spare_;
-  if (page != nullptr) {
-    spare_ = page->next;
-  } else {
-    void* const room = memory_.cut(sizeof(event_page));
-    if (room == nullptr) return nullptr;
-    page = ::new (room) event_page;
-  }
-  page->next = nullptr;
-  page->count = page->delivered = 0;
+/// As take_spare, without a kilobyte written for each that is used again. Null when the host has no memory.
+template <class Page>
+Page* recorder::take_page(Page*& spare) noexcept {
+  if (spare == nullptr) return make<Page>(memory_);
+  Page* const page = spare;
+  spare = page->next;
+  page->clear();
   return page;
 }
 
-hit_page* recorder::take_hit_page() noexcept {
-  hit_page* page = spare_hits_;
-  if (page != nullptr) {
-    spare_hits_ = page->next;
-  } else {
-    void* const room = memory_.cut(sizeof(hit_page));
-    if (room == nullptr) return nullptr;
-    page = ::new (room) hit_page;
-  }
-  page->next = nullptr;
-  page->count = page->delivered = page->time_due = 0;
-  page->order = UINT64_MAX;
-  page->on = page->delivered_on = default_stream;
-  return page;
-}
+hit_page* recorder::take_hit_page() noexcept { return take_page(spare_hits_); }
 
 void recorder::give_pages(hit_page* hits, event_page* noted) noexcept {
-  while (hit_page* const page = hits) {
-    hits = page->next;
-    page->next = spare_hits_;
-    spare_hits_ = page;
-  }
-  while (event_page* const page = noted) {
-    noted = page->next;
-    page->next = spare_;
-    spare_ = page;
-  }
+  while (hits != nullptr) give_back(spare_hits_, &hit_page::next, *std::exchange(hits, hits->next));
+  while (noted != nullptr) give_back(spare_, &event_page::next, *std::exchange(noted, noted->next));
 }
 
 event_page* recorder::take_noted() noexcept {
@@ -103,7 +78,7 @@ void recorder::set_due_after_a_while() noexcept {
 
 void recorder::append(recorded_event what) noexcept {
   if (last_noted_ == nullptr || last_noted_->is_full()) {
-    event_page* const fresh = take_event_page();
+    event_page* const fresh = take_page(spare_);
     if (fresh == nullptr) {
       lost_.fetch_add(1, std::memory_order_relaxed);
       return;

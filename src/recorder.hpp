@@ -21,6 +21,11 @@ struct event_page {
   recorded_event events[capacity];
 
   [[nodiscard]] bool is_full() const noexcept { return count == capacity; }
+  /// As if new, but for the events: what is beyond `count` is not looked at.
+  void clear() noexcept {
+    next = nullptr;
+    count = delivered = 0;
+  }
 };
 
 /// Hits of one thread, in order: 16 bytes each, and what most of them share noted where it changes. Addresses of
@@ -45,6 +50,13 @@ struct hit_page {
   note notes[capacity];
 
   [[nodiscard]] bool is_full() const noexcept { return count + notes_per_hit_max > capacity; }
+  /// As if new, but for the notes.
+  void clear() noexcept {
+    next = nullptr;
+    count = delivered = time_due = 0;
+    order = UINT64_MAX;
+    on = delivered_on = default_stream;
+  }
   /// Requires: not full.
   void add(sort kind, const void* address, std::uint64_t bytes, stream where, std::uint64_t now) noexcept {
     if (order != now || on != where || count >= time_due) [[unlikely]]
@@ -125,7 +137,8 @@ class recorder {
 
  private:
   void append(recorded_event what) noexcept;
-  [[nodiscard]] event_page* take_event_page() noexcept;
+  template <class Page>
+  [[nodiscard]] Page* take_page(Page*& spare) noexcept;
   void give_to_sink(const recorded_event* events, std::uint64_t count) noexcept;
   void give_run(hit_page& from, std::uint64_t most) noexcept;
 

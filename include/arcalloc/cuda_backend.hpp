@@ -58,10 +58,12 @@ class cuda_backend final : public backend {
   cuda_backend& operator=(const cuda_backend&) = delete;
 
   /// Opens the driver and the device; once. backend_unavailable where there is no driver, it is too old, or it has no
-  /// such device; error_text says which. Nothing else may be called before it was ok, but error_text and trim.
+  /// such device; error_text says which. Nothing else may be called before it was ok, but granularity, error_text and
+  /// trim.
   [[nodiscard]] status open(const cuda_options& how) noexcept;
 
   [[nodiscard]] const char* name() const noexcept override { return "cuda"; }
+  /// 0 before open was ok, so that allocator::create refuses.
   [[nodiscard]] std::size_t granularity() const noexcept override;
   [[nodiscard]] status allocate(std::size_t bytes, stream on, void*& address) noexcept override;
   [[nodiscard]] status allocate_beside_capture(std::size_t bytes, stream on, void*& address) noexcept override;

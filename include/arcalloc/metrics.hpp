@@ -10,7 +10,7 @@ namespace arcalloc {
 
 /// The counters of one allocator, and how its series are told from those of others.
 struct metrics_source {
-  counters values;
+  counters values{};
   /// Labels as Prometheus writes them between braces, such as `device="0",rank="1"`; null or empty: none. Within the
   /// quotes a backslash, a quote and a newline are written \\, \" and \n.
   const char* labels = nullptr;

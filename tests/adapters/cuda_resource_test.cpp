@@ -52,15 +52,11 @@ INSTANTIATE_TEST_SUITE_P(cuda, front_door_contract,
                          name_of_door);
 
 TEST(cuda_resource, says_why_it_refuses_and_compares_by_its_allocator) {
-  host_backend device(std::uint64_t{64} << 20);
-  allocator* raw = nullptr;
-  ASSERT_EQ(allocator::create(device, {}, raw), status::ok);
-  const allocator_ptr memory{raw};
-  ASSERT_EQ(allocator::create(device, {}, raw), status::ok);
-  const allocator_ptr other{raw};
-  cuda_resource resource(*memory);
-  EXPECT_TRUE(resource == cuda_resource(*memory));
-  EXPECT_FALSE(resource == cuda_resource(*other));
+  const host_world at;
+  const host_world other;
+  cuda_resource resource(*at.memory);
+  EXPECT_TRUE(resource == cuda_resource(*at.memory));
+  EXPECT_FALSE(resource == cuda_resource(*other.memory));
   try {
     (void)resource.allocate(100, 2 * block_alignment);
     ADD_FAILURE() << "it was not refused";
@@ -73,11 +69,8 @@ TEST(cuda_resource, says_why_it_refuses_and_compares_by_its_allocator) {
 }
 
 TEST(cuda_resource, the_default_streams_are_what_they_are_by_each_of_their_handles) {
-  host_backend device(std::uint64_t{64} << 20);
-  allocator* raw = nullptr;
-  ASSERT_EQ(allocator::create(device, {}, raw), status::ok);
-  const allocator_ptr memory{raw};
-  cuda_resource resource(*memory);
+  const host_world at;
+  cuda_resource resource(*at.memory);
   const auto handle = [](std::uintptr_t number) { return cuda::stream_ref(reinterpret_cast<cudaStream_t>(number)); };
   // Each stream keeps a block out, so that its segment stays its own.
   void* const held[] = {resource.allocate_async(4096, handle(0)), resource.allocate_async(4096, handle(2))};
@@ -88,19 +81,16 @@ TEST(cuda_resource, the_default_streams_are_what_they_are_by_each_of_their_handl
   void* const own = resource.allocate_async(4096, handle(2));
   resource.deallocate_async(own, 4096, handle(2));
   block piece;
-  ASSERT_EQ(memory->allocate(4096, per_thread_stream, piece), status::ok);
+  ASSERT_EQ(at.memory->allocate(4096, per_thread_stream, piece), status::ok);
   EXPECT_EQ(piece.data(), own);
-  EXPECT_EQ(memory->deallocate(piece), status::ok);
+  EXPECT_EQ(at.memory->deallocate(piece), status::ok);
   resource.deallocate_async(held[0], 4096, handle(0));
   resource.deallocate_async(held[1], 4096, handle(2));
 }
 
 TEST(cuda_resource, streams_are_kept_apart) {
-  host_backend device(std::uint64_t{64} << 20);
-  allocator* raw = nullptr;
-  ASSERT_EQ(allocator::create(device, {}, raw), status::ok);
-  const allocator_ptr memory{raw};
-  cuda_resource resource(*memory);
+  const host_world at;
+  cuda_resource resource(*at.memory);
   void* const held = resource.allocate_async(4096, some_stream());  // a segment wholly idle could go to any stream
   void* const first = resource.allocate_async(4096, some_stream());
   resource.deallocate_async(first, 4096, some_stream());
@@ -111,9 +101,7 @@ TEST(cuda_resource, streams_are_kept_apart) {
   resource.deallocate(some_stream(), again, 4096);
   resource.deallocate_sync(on_default, 4096);
   resource.deallocate_async(held, 4096, some_stream());
-  counters now;
-  memory->read_counters(now);
-  EXPECT_EQ(now.blocks_live, 0U);
+  EXPECT_EQ(at.now().blocks_live, 0U);
 }
 
 }  // namespace

@@ -8,21 +8,21 @@
 
 namespace arcalloc::testing {
 
-door_in_cpp::door_in_cpp() {
+host_world::host_world() {
   allocator* raw = nullptr;
-  EXPECT_EQ(allocator::create(device_, {}, raw), status::ok);
-  memory_.reset(raw);
+  EXPECT_EQ(allocator::create(device, {}, raw), status::ok);
+  memory.reset(raw);
 }
 
-counters door_in_cpp::now() const {
+counters host_world::now() const {
   counters read;
-  memory_->read_counters(read);
+  memory->read_counters(read);
   return read;
 }
 
 void door_in_cpp::drain() {
   EXPECT_EQ(memory_->drain(), status::ok);
-  EXPECT_EQ(device_.lent_bytes(), 0U);
+  EXPECT_EQ(at_.device.lent_bytes(), 0U);
 }
 
 void front_door_contract::SetUp() { door_ = GetParam().make(); }

@@ -28,25 +28,10 @@ class by_libtorch final : public door_in_cpp {
 INSTANTIATE_TEST_SUITE_P(libtorch, front_door_contract,
                          ::testing::Values(door_named<by_libtorch>("libtorch_allocator")), name_of_door);
 
-class libtorch_test : public ::testing::Test {
- protected:
-  libtorch_test() {
-    allocator* raw = nullptr;
-    EXPECT_EQ(allocator::create(device_, {}, raw), status::ok);
-    memory_.reset(raw);
-  }
-  [[nodiscard]] counters now() const {
-    counters read;
-    memory_->read_counters(read);
-    return read;
-  }
-
-  host_backend device_{std::uint64_t{64} << 20};
-  allocator_ptr memory_;
-};
+class libtorch_test : public ::testing::Test, protected host_world {};
 
 TEST_F(libtorch_test, memory_comes_and_goes_with_its_owner) {
-  libtorch_allocator torch(*memory_);
+  libtorch_allocator torch(*memory);
   {
     const c10::DataPtr owner = torch.allocate(5000);
     EXPECT_NE(owner.get(), nullptr);
@@ -58,13 +43,13 @@ TEST_F(libtorch_test, memory_comes_and_goes_with_its_owner) {
 }
 
 TEST_F(libtorch_test, zero_bytes_are_null_and_no_request) {
-  libtorch_allocator torch(*memory_);
+  libtorch_allocator torch(*memory);
   EXPECT_EQ(torch.allocate(0).get(), nullptr);
   EXPECT_EQ(now().requests, 0U);
 }
 
 TEST_F(libtorch_test, a_refusal_names_its_status_and_the_bytes) {
-  libtorch_allocator torch(*memory_);
+  libtorch_allocator torch(*memory);
   try {
     (void)torch.allocate(std::size_t{65} << 20);
     ADD_FAILURE() << "it was not refused";
@@ -76,23 +61,18 @@ TEST_F(libtorch_test, a_refusal_names_its_status_and_the_bytes) {
 
 TEST_F(libtorch_test, there_is_one_at_a_time) {
   {
-    libtorch_allocator torch(*memory_);
-    EXPECT_THROW(libtorch_allocator{*memory_}, c10::Error);
+    libtorch_allocator torch(*memory);
+    EXPECT_THROW(libtorch_allocator{*memory}, c10::Error);
   }
-  EXPECT_NO_THROW(libtorch_allocator{*memory_});
+  EXPECT_NO_THROW(libtorch_allocator{*memory});
 }
 
 TEST_F(libtorch_test, installed_it_is_the_one_that_libtorch_asks) {
-  // Lives on, like whatever is installed: libtorch keeps the pointer.
-  static host_backend device(std::uint64_t{64} << 20);
-  allocator* memory = nullptr;
-  ASSERT_EQ(allocator::create(device, {}, memory), status::ok);
   c10::Allocator* const before = c10::GetAllocator(c10::DeviceType::CPU);
   libtorch_allocator torch(*memory);
   torch.install();
   EXPECT_EQ(c10::GetAllocator(c10::DeviceType::CPU), &torch);
   c10::SetAllocator(c10::DeviceType::CPU, before, 255);
-  allocator::destroy(memory);
 }
 
 }  // namespace

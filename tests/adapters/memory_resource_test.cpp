@@ -32,25 +32,10 @@ class by_memory_resource final : public door_in_cpp {
 INSTANTIATE_TEST_SUITE_P(pmr, front_door_contract, ::testing::Values(door_named<by_memory_resource>("memory_resource")),
                          name_of_door);
 
-class memory_resource_test : public ::testing::Test {
- protected:
-  memory_resource_test() {
-    allocator* raw = nullptr;
-    EXPECT_EQ(allocator::create(device_, {}, raw), status::ok);
-    memory_.reset(raw);
-  }
-  [[nodiscard]] counters now() const {
-    counters read;
-    memory_->read_counters(read);
-    return read;
-  }
-
-  host_backend device_{std::uint64_t{64} << 20};
-  allocator_ptr memory_;
-};
+class memory_resource_test : public ::testing::Test, protected host_world {};
 
 TEST_F(memory_resource_test, containers_live_in_it_and_leave_nothing) {
-  memory_resource resource(*memory_);
+  memory_resource resource(*memory);
   {
     std::pmr::vector<int> numbers(&resource);
     for (int i = 0; i < 10000; ++i) numbers.push_back(i);
@@ -65,7 +50,7 @@ TEST_F(memory_resource_test, containers_live_in_it_and_leave_nothing) {
 }
 
 TEST_F(memory_resource_test, stands_below_other_resources) {
-  memory_resource resource(*memory_);
+  memory_resource resource(*memory);
   {
     std::pmr::unsynchronized_pool_resource pool(&resource);
     std::pmr::deque<std::uint64_t> numbers(&pool);
@@ -77,7 +62,7 @@ TEST_F(memory_resource_test, stands_below_other_resources) {
 }
 
 TEST_F(memory_resource_test, zero_bytes_have_a_place_of_their_own) {
-  memory_resource resource(*memory_);
+  memory_resource resource(*memory);
   void* const one = resource.allocate(0);
   void* const other = resource.allocate(0);
   EXPECT_NE(one, nullptr);
@@ -88,7 +73,7 @@ TEST_F(memory_resource_test, zero_bytes_have_a_place_of_their_own) {
 }
 
 TEST_F(memory_resource_test, larger_alignments_are_kept_and_freed) {
-  memory_resource resource(*memory_);
+  memory_resource resource(*memory);
   for (std::size_t alignment = 1024; alignment <= std::size_t{4} << 20; alignment *= 2) {
     void* const address = resource.allocate(5000, alignment);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(address) % alignment, 0U);
@@ -104,7 +89,7 @@ TEST_F(memory_resource_test, larger_alignments_are_kept_and_freed) {
 }
 
 TEST_F(memory_resource_test, a_refusal_says_why) {
-  memory_resource resource(*memory_);
+  memory_resource resource(*memory);
   try {
     (void)resource.allocate(std::size_t{65} << 20);
     ADD_FAILURE() << "it was not refused";
@@ -123,7 +108,7 @@ TEST_F(memory_resource_test, a_refusal_says_why) {
 }
 
 TEST_F(memory_resource_test, a_free_that_is_refused_is_remembered_and_counted) {
-  memory_resource resource(*memory_);
+  memory_resource resource(*memory);
   void* const address = resource.allocate(100);
   resource.deallocate(address, 200);
   EXPECT_EQ(resource.last_refused_free(), status::invalid_argument);
@@ -135,16 +120,14 @@ TEST_F(memory_resource_test, a_free_that_is_refused_is_remembered_and_counted) {
 }
 
 TEST_F(memory_resource_test, equal_are_those_of_one_allocator_and_stream) {
-  allocator* raw = nullptr;
-  ASSERT_EQ(allocator::create(device_, {}, raw), status::ok);
-  const allocator_ptr other{raw};
-  const memory_resource one(*memory_);
-  EXPECT_TRUE(one == memory_resource(*memory_));
-  EXPECT_FALSE(one == memory_resource(*other));
-  EXPECT_FALSE(one == memory_resource(*memory_, stream{7}));
+  const host_world other;
+  const memory_resource one(*memory);
+  EXPECT_TRUE(one == memory_resource(*memory));
+  EXPECT_FALSE(one == memory_resource(*other.memory));
+  EXPECT_FALSE(one == memory_resource(*memory, stream{7}));
   EXPECT_FALSE(one == *std::pmr::new_delete_resource());
-  EXPECT_EQ(&one.source(), memory_.get());
-  EXPECT_EQ(memory_resource(*memory_, stream{7}).on(), stream{7});
+  EXPECT_EQ(&one.source(), memory.get());
+  EXPECT_EQ(memory_resource(*memory, stream{7}).on(), stream{7});
 }
 
 }  // namespace

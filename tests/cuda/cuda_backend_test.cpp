@@ -90,6 +90,17 @@ class cuda_device : public ::testing::Test {
   cuda_backend device_;
 };
 
+TEST(cuda_backend_not_open, is_refused_by_an_allocator) {
+  cuda_backend device;
+  allocator* memory = nullptr;
+  EXPECT_EQ(allocator::create(device, {}, memory), status::backend_failed);
+  cuda_options wanted;
+  wanted.driver_path = "/nowhere/libcuda.so.1";
+  EXPECT_EQ(device.open(wanted), status::backend_unavailable);
+  EXPECT_EQ(allocator::create(device, {}, memory), status::backend_failed);
+  EXPECT_EQ(memory, nullptr);
+}
+
 TEST_F(cuda_device, is_in_its_context_for_the_length_of_a_call) {
   cuda::context_handle* found = nullptr;
   void* const address = lent();

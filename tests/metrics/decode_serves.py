@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`arcalloc decode --metrics PORT` serves the counters of the leg that runs, by the names of format_metrics; a port that is
-taken is refused.
+"""`arcalloc decode --metrics PORT` serves the counters of the leg that runs, in the series of format_metrics, each of the
+same type; a port that is taken is refused.
 
-    decode_serves.py ARCALLOC STATISTICS_PAGE
+    decode_serves.py ARCALLOC METRICS_PAGE
+
+METRICS_PAGE is examples/metrics_page.cpp built, which serves what format_metrics writes.
 """
 import os
-import pathlib
 import re
 import socket
 import subprocess
@@ -24,6 +25,31 @@ def page_of(port):
             return answer.read().decode()
     except (urllib.error.URLError, ConnectionError):
         return ""
+
+
+def free_port():
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        return held.getsockname()[1]
+
+
+def types_of(page):
+    return dict(re.findall(r"^# TYPE (arcalloc_\w+) (\w+)$", page, re.MULTILINE))
+
+
+def types_of_format_metrics(program):
+    port = free_port()
+    running = subprocess.Popen([program, str(port), "0", "steady", str(PATIENCE)])
+    try:
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            if types := types_of(page_of(port)):
+                return types
+            time.sleep(0.1)
+        sys.exit(f"{program}: no page in {PATIENCE} s")
+    finally:
+        running.terminate()
+        running.wait()
 
 
 def steps_in(page):
@@ -46,7 +72,7 @@ def watch(port, running):
 
 
 def main():
-    program, statistics = sys.argv[1], pathlib.Path(sys.argv[2]).read_text(encoding="utf-8")
+    program, metrics_page = sys.argv[1], sys.argv[2]
     with tempfile.TemporaryDirectory() as own_lock, socket.socket() as holder:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ARC_")}
         environment["XDG_RUNTIME_DIR"] = own_lock
@@ -68,13 +94,13 @@ def main():
         finally:
             running.terminate()
             running.wait()
-    served = {re.sub(r"_total$", "", name) for name in re.findall(r"^(arcalloc_\w+)\{leg=\"bounded\"\} ", page, re.MULTILINE)}
-    documented = {"arcalloc_" + name for name in re.findall(r"^\| `(\w+)` \|", statistics, re.MULTILINE)}
-    documented -= {"arcalloc_size", "arcalloc_version"}
-    missing = sorted(documented - served)
-    if missing or not documented:
-        sys.exit(f"not on the page: {missing}")
-    print(len(served), "series")
+    wanted = types_of_format_metrics(metrics_page)
+    if types_of(page) != wanted:
+        sys.exit(f"other series than format_metrics: {sorted(set(types_of(page).items()) ^ set(wanted.items()))}")
+    unlabelled = [name for name in wanted if f'\n{name}{{leg="bounded"}} ' not in page]
+    if unlabelled:
+        sys.exit(f"without their leg: {unlabelled}")
+    print(len(wanted), "series")
 
 
 main()

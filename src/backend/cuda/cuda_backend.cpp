@@ -37,7 +37,10 @@ status cuda_backend::open(const cuda_options& how) noexcept {
   return opened;
 }
 
-std::size_t cuda_backend::granularity() const noexcept { return state_->granularity; }
+// 0 is no granularity: an allocator over a device that is not open is refused.
+std::size_t cuda_backend::granularity() const noexcept {
+  return state_ != nullptr && state_->context != nullptr ? state_->granularity : 0;
+}
 
 status cuda_backend::allocate(std::size_t bytes, stream on, void*& address) noexcept {
   state& at = *state_;
