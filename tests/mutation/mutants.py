@@ -185,7 +185,9 @@ def replacements(code):
     for match in NOT_TOKEN.finditer(code):
         yield "logic" if match.group(0) == "!" else "bits", match.start(), match.end(), ""
     for match in NUMBER.finditer(code):
-        value = int(match.group(1), 0)
+        digits = match.group(1)
+        is_octal = digits.startswith("0") and digits.isdecimal()
+        value = int(digits, 8 if is_octal else 0)
         for changed in (value + 1, value - 1):
             if changed >= 0:
                 yield "constant", match.start(), match.end(), str(changed) + match.group(2)

@@ -4,6 +4,7 @@
 Names are looked at word by word (`free_list` is `free` and `list`), in code only: comments may speak
 of a driver allocation. Names that are not ours are let through.
 """
+import functools
 import re
 
 import code_text
@@ -24,6 +25,7 @@ NOT_OURS = re.compile(r"memory_order_release|driver_allocation|numeric_limits|re
 LATER = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")
 
 
+@functools.cache
 def words_of(identifier):
     spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", identifier)
     return [word for word in spaced.lower().split("_") if word]
