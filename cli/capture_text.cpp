@@ -9,7 +9,7 @@ namespace arcalloc::cli {
 
 namespace {
 
-constexpr const char* unknown = "-";
+constexpr const char* no_figure = "-";
 
 const decode::capture_report* capture_of(const leg_result& leg) {
   const auto& report = leg.run().report;
@@ -19,7 +19,7 @@ const decode::capture_report* capture_of(const leg_result& leg) {
 template <class Cell>
 std::string capture_cell(const leg_result& leg, const Cell& cell) {
   const decode::capture_report* found = capture_of(leg);
-  return found == nullptr ? std::string(unknown) : cell(*found);
+  return found == nullptr ? std::string(no_figure) : cell(*found);
 }
 
 std::uint64_t missed(const decode::capture_report& report) {

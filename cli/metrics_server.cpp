@@ -67,7 +67,7 @@ struct metrics_server::serving {
     exposer.RegisterCollectable(collected);
   }
 
-  std::shared_ptr<collected_counters> collected;
+  std::shared_ptr<prometheus::Collectable> collected;
   prometheus::Exposer exposer;
 };
 

@@ -27,7 +27,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 # Has the headers named compiled once for all files of a C++ target; each file still includes what it uses, which the
 # presets without this hold it to.
 function(arcalloc_precompile target)
-  if(ARCALLOC_SHARE_HEADERS)
+  if(ARCALLOC_COMPILE_TOGETHER)
     target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
 endfunction()

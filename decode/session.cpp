@@ -94,7 +94,7 @@ session_input open_input(const session_settings& settings) {
   return input;
 }
 
-void enter(allocator& memory, phase next) {
+void enter_phase(allocator& memory, phase next) {
   const status outcome = memory.begin_phase(next);
   if (outcome != status::ok) throw memory_refused{outcome};
 }
@@ -130,7 +130,7 @@ class session {
     state.token = ops.index(input_.prompt.front());
     prefill(ops, state);
     if (device_.before_decode) device_.before_decode();
-    enter(memory_, phase::decode);
+    enter_phase(memory_, phase::decode);
     memory_.read_counters(outcome_.at_decode_start);
     note_half();
     after_token_(0);
@@ -148,7 +148,7 @@ class session {
  private:
   /// Everything but the prompt's last token, whose logits are the first that are wanted.
   void prefill(const operations& ops, device_state& state) {
-    if (input_.prompt.size() > 1 || settings_.context > 0) enter(memory_, phase::prefill);
+    if (input_.prompt.size() > 1 || settings_.context > 0) enter_phase(memory_, phase::prefill);
     state.cache->fill(ops, settings_.context);
     for (std::size_t i = 0; i + 1 < input_.prompt.size(); ++i) {
       ops.write_index(state.token, input_.prompt[i]);

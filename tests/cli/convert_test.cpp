@@ -16,7 +16,7 @@ using test::lines_in;
 using test::temporary_folder;
 using test::write_file;
 
-const std::string rows = "t_us,op,id,size,stream\n1,a,5,256,0\n2,f,9,64,0\n3,a,6,100,0\n4,f,5,256,0\n";
+const std::string csv_rows = "t_us,op,id,size,stream\n1,a,5,256,0\n2,f,9,64,0\n3,a,6,100,0\n4,f,5,256,0\n";
 
 std::size_t entries_in(const std::string& folder) {
   return static_cast<std::size_t>(
@@ -27,7 +27,7 @@ TEST(convert, says_what_was_read_and_what_was_written) {
   const temporary_folder folder;
   const std::string in = folder.file("a.csv");
   const std::string out = folder.file("b.arct");
-  write_file(in, rows);
+  write_file(in, csv_rows);
   const ended run = arcalloc({"convert", in, out});
   EXPECT_EQ(run.exit_status, 0);
   EXPECT_EQ(run.err, "");
@@ -39,7 +39,7 @@ TEST(convert, says_what_was_read_and_what_was_written) {
 
 TEST(convert, and_back_is_the_same) {
   const temporary_folder folder;
-  write_file(folder.file("a.csv"), rows);
+  write_file(folder.file("a.csv"), csv_rows);
   for (const char* name : {"b.arct", "b.pickle", "b.pkl", "b.csv"}) {
     ASSERT_EQ(arcalloc({"convert", folder.file("a.csv"), folder.file(name), "--from-empty"}).exit_status, 0) << name;
     ASSERT_EQ(arcalloc({"convert", folder.file(name), folder.file("c"), "--to", "csv"}).exit_status, 0) << name;
@@ -54,7 +54,7 @@ TEST(convert, and_back_is_the_same) {
 
 TEST(convert, a_file_may_be_converted_onto_itself) {
   const temporary_folder folder;
-  write_file(folder.file("a"), rows);
+  write_file(folder.file("a"), csv_rows);
   ASSERT_EQ(arcalloc({"convert", folder.file("a"), folder.file("a"), "--to", "own"}).exit_status, 0);
   EXPECT_EQ(content_of(folder.file("a")).substr(1, 4), "ARCT");
   EXPECT_EQ(entries_in(folder.path()), 1U);
@@ -62,7 +62,7 @@ TEST(convert, a_file_may_be_converted_onto_itself) {
 
 TEST(convert, writes_its_counts_as_json) {
   const temporary_folder folder;
-  write_file(folder.file("a.csv"), rows);
+  write_file(folder.file("a.csv"), csv_rows);
   ASSERT_EQ(
       arcalloc({"convert", folder.file("a.csv"), folder.file("b.pickle"), "--json", folder.file("j")}).exit_status, 0);
   const auto json = nlohmann::json::parse(content_of(folder.file("j")));
@@ -78,7 +78,7 @@ TEST(convert, writes_its_counts_as_json) {
 
 TEST(convert, a_trace_that_was_not_closed_is_converted_with_a_warning) {
   const temporary_folder folder;
-  write_file(folder.file("a.csv"), rows);
+  write_file(folder.file("a.csv"), csv_rows);
   ASSERT_EQ(arcalloc({"convert", folder.file("a.csv"), folder.file("b")}).exit_status, 0);
   const std::string whole = content_of(folder.file("b"));
   write_file(folder.file("b"), whole.substr(0, whole.size() - 1));
@@ -92,7 +92,7 @@ TEST(convert, a_trace_that_was_not_closed_is_converted_with_a_warning) {
 TEST(convert, a_refused_trace_leaves_what_was_there) {
   const temporary_folder folder;
   const std::string in = folder.file("a.csv");
-  write_file(in, rows + "5,a,6,1,0\n");
+  write_file(in, csv_rows + "5,a,6,1,0\n");
   write_file(folder.file("b"), "older");
   const ended run = arcalloc({"convert", in, folder.file("b"), "--json", folder.file("j")});
   EXPECT_EQ(run.exit_status, 2);
@@ -128,7 +128,7 @@ TEST(convert, bad_usage_is_one_line) {
   const temporary_folder folder;
   const std::string in = folder.file("a.csv");
   const std::string out = folder.file("b");
-  write_file(in, rows);
+  write_file(in, csv_rows);
   const std::vector<std::vector<std::string>> all{{"convert"},
                                                   {"convert", in},
                                                   {"convert", "", out},

@@ -227,7 +227,7 @@ TEST(decode_command, a_profile_recorded_in_one_run_covers_the_next_and_without_i
 }
 
 /// Refused with status 2 and one line that has `named` in it, before anything runs.
-void expect_refused(const std::vector<std::string>& flags, const std::string& named) {
+void expect_decode_refused(const std::vector<std::string>& flags, const std::string& named) {
   std::vector<std::string> words{"decode"};
   words.insert(words.end(), flags.begin(), flags.end());
   const ended run = arcalloc(words);
@@ -240,20 +240,20 @@ void expect_refused(const std::vector<std::string>& flags, const std::string& na
 TEST(decode_command, refuses_flags_that_make_no_sense_by_name) {
   for (const char* flag : {"--tokens", "--context", "--cap", "--exact-cap", "--rounds"}) {
     for (const char* value : {"", "-1", "1e3", "01", "4Gi", " 1", "18446744073709551616"}) {
-      expect_refused({std::string(flag) + "=" + value}, flag);
+      expect_decode_refused({std::string(flag) + "=" + value}, flag);
     }
-    expect_refused({flag}, flag);
-    expect_refused({flag, "1", flag, "2"}, flag);
+    expect_decode_refused({flag}, flag);
+    expect_decode_refused({flag, "1", flag, "2"}, flag);
   }
-  expect_refused({"--tokens", "0"}, "--tokens");
-  expect_refused({"--rounds", "0"}, "--rounds");
-  expect_refused({"--legs", "off,none"}, "--legs");
-  expect_refused({"--legs="}, "--legs");
-  expect_refused({"--legs", "off,off"}, "--legs");
-  expect_refused({"--kv", "paged"}, "--kv");
-  expect_refused({"--device", "host:1e9"}, "--device");
-  expect_refused({"--frobnicate"}, "--frobnicate");
-  expect_refused({"stray"}, "stray");
+  expect_decode_refused({"--tokens", "0"}, "--tokens");
+  expect_decode_refused({"--rounds", "0"}, "--rounds");
+  expect_decode_refused({"--legs", "off,none"}, "--legs");
+  expect_decode_refused({"--legs="}, "--legs");
+  expect_decode_refused({"--legs", "off,off"}, "--legs");
+  expect_decode_refused({"--kv", "paged"}, "--kv");
+  expect_decode_refused({"--device", "host:1e9"}, "--device");
+  expect_decode_refused({"--frobnicate"}, "--frobnicate");
+  expect_decode_refused({"stray"}, "stray");
 }
 
 TEST(decode_command, refuses_capture_flags_that_make_no_sense_by_name) {
@@ -263,40 +263,41 @@ TEST(decode_command, refuses_capture_flags_that_make_no_sense_by_name) {
     words.insert(words.end(), more.begin(), more.end());
     return words;
   };
-  expect_refused({"--capture"}, "--capture: needs --kv preallocated");
-  expect_refused({"--capture", "--kv", "concat"}, "--capture: needs --kv preallocated");
-  expect_refused({"--capture", "--kv", "preallocated", "--tokens", "1"}, "--capture: needs 2 tokens");
-  expect_refused({"--no-prewarm"}, "--no-prewarm: of use only with --capture");
-  expect_refused({"--profile", "p"}, "--profile: of use only with --capture");
-  expect_refused({"--record-profile", "p"}, "--record-profile: of use only with --capture");
-  expect_refused(with({"--record-profile", "p", "--profile", "q"}), "--record-profile and --profile");
-  expect_refused(with({"--record-profile", "p", "--no-prewarm"}), "--record-profile and --no-prewarm");
-  expect_refused(with({"--record-profile", "p", "--legs", "off"}), "--record-profile: is about the leg bounded");
-  expect_refused(with({"--profile", "p", "--legs", "off"}), "--profile: is about the leg bounded");
-  expect_refused(with({"--profile", ""}), "--profile: the name is empty");
-  expect_refused(with({"--record-profile", ""}), "--record-profile: the name is empty");
-  expect_refused(with({"--record-profile", "/tmp/same", "--json", "/tmp/same"}), "--record-profile: names a result");
-  expect_refused(with({"--record-profile", "/nonexistent/p"}), "--record-profile: cannot write /nonexistent/p");
-  expect_refused(with({"--profile", "/nonexistent/p"}), "--profile: /nonexistent/p");
+  expect_decode_refused({"--capture"}, "--capture: needs --kv preallocated");
+  expect_decode_refused({"--capture", "--kv", "concat"}, "--capture: needs --kv preallocated");
+  expect_decode_refused({"--capture", "--kv", "preallocated", "--tokens", "1"}, "--capture: needs 2 tokens");
+  expect_decode_refused({"--no-prewarm"}, "--no-prewarm: of use only with --capture");
+  expect_decode_refused({"--profile", "p"}, "--profile: of use only with --capture");
+  expect_decode_refused({"--record-profile", "p"}, "--record-profile: of use only with --capture");
+  expect_decode_refused(with({"--record-profile", "p", "--profile", "q"}), "--record-profile and --profile");
+  expect_decode_refused(with({"--record-profile", "p", "--no-prewarm"}), "--record-profile and --no-prewarm");
+  expect_decode_refused(with({"--record-profile", "p", "--legs", "off"}), "--record-profile: is about the leg bounded");
+  expect_decode_refused(with({"--profile", "p", "--legs", "off"}), "--profile: is about the leg bounded");
+  expect_decode_refused(with({"--profile", ""}), "--profile: the name is empty");
+  expect_decode_refused(with({"--record-profile", ""}), "--record-profile: the name is empty");
+  expect_decode_refused(with({"--record-profile", "/tmp/same", "--json", "/tmp/same"}),
+                        "--record-profile: names a result");
+  expect_decode_refused(with({"--record-profile", "/nonexistent/p"}), "--record-profile: cannot write /nonexistent/p");
+  expect_decode_refused(with({"--profile", "/nonexistent/p"}), "--profile: /nonexistent/p");
 }
 
 TEST(decode_command, refuses_inputs_that_cannot_be_used_by_name) {
-  expect_refused({"--config", "gpt-9"}, "gpt-9");
-  expect_refused({"--config="}, "--config");
-  expect_refused({"--model", "/nonexistent/m.bin"}, "--tokenizer");
-  expect_refused({"--tokenizer", "/nonexistent/t.bin"}, "--model");
-  expect_refused({"--model", "m", "--tokenizer", "t", "--config", small_config()}, "--config");
-  expect_refused({"--model", "/nonexistent/m.bin", "--tokenizer", "/nonexistent/t.bin"}, "/nonexistent/");
-  expect_refused({"--model", "/", "--tokenizer", "/"}, "/");
-  expect_refused({"--config", small_config(), "--tokens", "10000000"}, "10000000");
+  expect_decode_refused({"--config", "gpt-9"}, "gpt-9");
+  expect_decode_refused({"--config="}, "--config");
+  expect_decode_refused({"--model", "/nonexistent/m.bin"}, "--tokenizer");
+  expect_decode_refused({"--tokenizer", "/nonexistent/t.bin"}, "--model");
+  expect_decode_refused({"--model", "m", "--tokenizer", "t", "--config", small_config()}, "--config");
+  expect_decode_refused({"--model", "/nonexistent/m.bin", "--tokenizer", "/nonexistent/t.bin"}, "/nonexistent/");
+  expect_decode_refused({"--model", "/", "--tokenizer", "/"}, "/");
+  expect_decode_refused({"--config", small_config(), "--tokens", "10000000"}, "10000000");
 }
 
 TEST(decode_command, refuses_results_that_cannot_be_written_before_it_runs) {
-  expect_refused({"--json", "/nonexistent/r.json"}, "--json: cannot write /nonexistent/r.json");
-  expect_refused({"--report", "/nonexistent/r.html"}, "--report: cannot write /nonexistent/r.html");
-  expect_refused({"--report", "/"}, "--report");
-  expect_refused({"--json="}, "--json");
-  expect_refused({"--json", "/tmp/same", "--report", "/tmp/same"}, "--report and --json");
+  expect_decode_refused({"--json", "/nonexistent/r.json"}, "--json: cannot write /nonexistent/r.json");
+  expect_decode_refused({"--report", "/nonexistent/r.html"}, "--report: cannot write /nonexistent/r.html");
+  expect_decode_refused({"--report", "/"}, "--report");
+  expect_decode_refused({"--json="}, "--json");
+  expect_decode_refused({"--json", "/tmp/same", "--report", "/tmp/same"}, "--report and --json");
 }
 
 bool is_gone(pid_t process) {

@@ -9,23 +9,17 @@
 #include <arcalloc/sim_backend.hpp>
 #include <string>
 
+#include "error_text.hpp"
 #include "loaded_fake.hpp"
+#include "support/sizes_and_streams.hpp"
 
 namespace arcalloc {
 namespace {
 
 using cuda::result;
-using testing::loaded_fake;
-
-constexpr std::size_t mib = 1 << 20;
-
-loaded_fake& at() { return loaded_fake::get(); }
-
-std::string text_of(const cuda_backend& device) {
-  char text[400];
-  device.error_text(text, sizeof text);
-  return text;
-}
+using testing::at;
+using testing::mib;
+using testing::text_of;
 
 cuda_options over(const char* driver) {
   cuda_options how;

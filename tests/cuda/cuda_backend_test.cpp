@@ -7,25 +7,20 @@
 #include <arcalloc/sim_backend.hpp>
 #include <string>
 
+#include "error_text.hpp"
 #include "loaded_fake.hpp"
+#include "support/sizes_and_streams.hpp"
 
 namespace arcalloc {
 namespace {
 
 using cuda::capture_mode;
 using cuda::result;
+using testing::at;
 using testing::loaded_fake;
-
-constexpr std::size_t mib = 1 << 20;
-constexpr unsigned int non_blocking = 1;
-
-loaded_fake& at() { return loaded_fake::get(); }
-
-std::string text_of(const cuda_backend& device) {
-  char text[400];
-  device.error_text(text, sizeof text);
-  return text;
-}
+using testing::mib;
+using testing::non_blocking;
+using testing::text_of;
 
 /// A device of the fake driver, and this thread without a context, as an engine's would be.
 class cuda_device : public ::testing::Test {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "loaded_fake.hpp"
+#include "support/sizes_and_streams.hpp"
 
 namespace arcalloc {
 namespace {
@@ -12,12 +13,9 @@ namespace {
 using cuda::capture_mode;
 using cuda::result;
 using cuda::stream_handle;
-using testing::loaded_fake;
-
-constexpr std::size_t kib = 1 << 10;
-constexpr unsigned int non_blocking = 1;
-
-loaded_fake& at() { return loaded_fake::get(); }
+using testing::at;
+using testing::kib;
+using testing::non_blocking;
 
 class fake_contents : public ::testing::Test {
  protected:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "loaded_fake.hpp"
+#include "support/sizes_and_streams.hpp"
 
 namespace arcalloc {
 namespace {
@@ -18,13 +19,11 @@ using cuda::event_handle;
 using cuda::result;
 using cuda::stream_handle;
 using fake_cuda::rule;
+using testing::at;
+using testing::blocking;
 using testing::loaded_fake;
-
-constexpr std::size_t mib = 1 << 20;
-constexpr unsigned int blocking = 0;
-constexpr unsigned int non_blocking = 1;
-
-loaded_fake& at() { return loaded_fake::get(); }
+using testing::mib;
+using testing::non_blocking;
 
 event_handle* recorded(stream_handle* on) {
   event_handle* made = nullptr;

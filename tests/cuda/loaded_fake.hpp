@@ -12,6 +12,10 @@
 
 namespace arcalloc::testing {
 
+// Flags of cuStreamCreate.
+inline constexpr unsigned int blocking = 0;
+inline constexpr unsigned int non_blocking = 1;
+
 /// The fake driver, loaded as the backend loads it: ARCALLOC_FAKE_CUDA is its path. There is one in a process.
 struct loaded_fake {
   static loaded_fake& get() {
@@ -100,5 +104,7 @@ struct loaded_fake {
     std::abort();
   }
 };
+
+inline loaded_fake& at() { return loaded_fake::get(); }
 
 }  // namespace arcalloc::testing

@@ -8,14 +8,15 @@
 #include <arcalloc/sim_backend.hpp>
 
 #include "loaded_fake.hpp"
+#include "support/sizes_and_streams.hpp"
 
 namespace arcalloc {
 namespace {
 
+using testing::kib;
 using testing::loaded_fake;
+using testing::mib;
 
-constexpr std::uint64_t kib = 1 << 10;
-constexpr std::uint64_t mib = 1 << 20;
 constexpr std::uint64_t steps = 1000;
 constexpr std::size_t layers = 4;
 

@@ -83,7 +83,7 @@ class captured_engine {
   captured_step step_{*memory_, compute_, default_stream};
 };
 
-constexpr std::size_t tokens = 24;
+constexpr std::size_t tokens_made = 24;
 
 std::vector<std::int32_t> eager_tokens() {
   const seeded_model source{small_config()};
@@ -96,7 +96,7 @@ std::vector<std::int32_t> eager_tokens() {
   kv_cache cache{ops, source.config(), kv_mode::concat};
   tensor token = ops.index(token_of_start);
   std::vector<std::int32_t> made;
-  while (made.size() < tokens) {
+  while (made.size() < tokens_made) {
     ops.index_of_greatest(llama.forward(token, cache), token);
     cache.advance(ops);
     made.push_back(ops.read_index(token));
@@ -178,7 +178,7 @@ TEST_P(pinning, keeps_the_memory_of_a_replay_from_a_neighbour_whose_work_runs_be
         other.write();
       };
       other.write();
-      const std::vector<std::int32_t> made = engine.replay(tokens);
+      const std::vector<std::int32_t> made = engine.replay(tokens_made);
       engine.host().call = nullptr;
       if (which == pins::kept) {
         EXPECT_EQ(made, expected);

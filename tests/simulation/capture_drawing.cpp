@@ -7,7 +7,6 @@ namespace arcalloc::testing {
 
 namespace {
 
-constexpr std::uint64_t streams = 4;
 constexpr std::size_t graphs_max = 6;
 constexpr std::uint32_t streams_ended_max = 8;  // the device's cost of a wait grows with the streams there ever were
 
@@ -69,7 +68,7 @@ void capture_drawer::note_wait(operation& drawn) {
 }
 
 bool capture_drawer::fill_begin(operation& next) {
-  const stream on{1 + below(streams)};
+  const stream on{1 + below(streams_drawn)};
   if (is_in_window(on) || (!windows_.empty() && !one_in(3))) return false;
   next.on = on;
   next.how = static_cast<std::uint8_t>(below(3));
@@ -93,7 +92,7 @@ bool capture_drawer::fill_graph(operation& next) {
   if (graphs_.empty()) return false;
   const std::size_t which = below(graphs_.size());
   next.block = graphs_[which];
-  next.on = stream{1 + below(streams)};
+  next.on = stream{1 + below(streams_drawn)};
   next.how = static_cast<std::uint8_t>(below(2));
   if (next.what == act::release_graph) graphs_.erase(graphs_.begin() + static_cast<std::ptrdiff_t>(which));
   return true;
@@ -112,7 +111,7 @@ bool capture_drawer::fill(operation& next, const std::function<std::uint64_t()>&
     case act::release_graph:
       return fill_graph(next);
     case act::end_stream:
-      next.on = stream{1 + below(streams)};
+      next.on = stream{1 + below(streams_drawn)};
       return ++streams_ended_ <= streams_ended_max;
     case act::begin_profile:
       next.block = ++last_profile_;
@@ -121,7 +120,7 @@ bool capture_drawer::fill(operation& next, const std::function<std::uint64_t()>&
     case act::end_profile:
       return true;
     case act::prewarm:
-      next.on = stream{1 + below(streams)};
+      next.on = stream{1 + below(streams_drawn)};
       next.bytes = draw_size();
       next.how = static_cast<std::uint8_t>(1 + below(4));
       return true;
@@ -134,7 +133,7 @@ bool capture_drawer::fill(operation& next, const std::function<std::uint64_t()>&
 void capture_drawer::draw_burst(const operation& first, const std::function<std::uint64_t()>& draw_size,
                                 std::uint32_t& last_block) {
   const std::uint8_t actor = first.actor;
-  const stream on{1 + below(streams)};
+  const stream on{1 + below(streams_drawn)};
   std::vector<operation> made;
   // What the profile is for begins with none open, and none recorded.
   for (const drawn_window& window : windows_) {

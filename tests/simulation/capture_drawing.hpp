@@ -10,6 +10,8 @@
 
 namespace arcalloc::testing {
 
+inline constexpr std::uint64_t streams_drawn = 4;
+
 /// Draws what has to do with captures: windows, graphs, profiles, streams that end. Part of draw_plan.
 ///
 /// It takes what it drew to be done: a window is open until its end or abort is drawn, however the run goes.

@@ -5,14 +5,12 @@
 #include <random>
 
 #include "capture_drawing.hpp"
+#include "sizes_and_streams.hpp"
 
 namespace arcalloc::testing {
 
 namespace {
 
-constexpr std::uint64_t kib = 1 << 10;
-constexpr std::uint64_t mib = 1 << 20;
-constexpr std::uint64_t streams = 4;
 constexpr std::size_t freed_kept = 8;
 
 class drawer {
@@ -117,8 +115,8 @@ class drawer {
   std::uint64_t draw_size() { return one_in(3) ? favourites_[below(std::size(favourites_))] : draw_new_size(); }
 
   /// Mostly the actor's own.
-  stream draw_stream() { return stream{one_in(3) ? 1 + below(streams) : 1 + std::uint64_t{actor_}}; }
-  stream draw_any_stream() { return stream{1 + below(streams)}; }
+  stream draw_stream() { return stream{one_in(3) ? 1 + below(streams_drawn) : 1 + std::uint64_t{actor_}}; }
+  stream draw_any_stream() { return stream{1 + below(streams_drawn)}; }
 
   operation draw_operation() {
     operation next;

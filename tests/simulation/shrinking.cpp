@@ -5,12 +5,11 @@
 #include <array>
 #include <cctype>
 
+#include "sizes_and_streams.hpp"
+
 namespace arcalloc::testing {
 
 namespace {
-
-constexpr std::uint64_t kib = 1 << 10;
-constexpr std::uint64_t mib = 1 << 20;
 
 /// The sentence without its numbers: addresses and sizes change as a plan shrinks.
 std::string kind_of(const std::string& violation) {

@@ -10,17 +10,17 @@
 #include "scenario_lines.hpp"
 #include "shrinking.hpp"
 #include "simulation.hpp"
+#include "sizes_and_streams.hpp"
 
 namespace arcalloc {
 namespace {
 
 using testing::act;
+using testing::mib;
 using testing::operation;
 using testing::plan;
 using testing::shrink;
 using testing::simulation_result;
-
-constexpr std::uint64_t mib = 1 << 20;
 
 /// An invariant that does not hold: no request above 3 MiB is served once there was a drain.
 std::string blame_large_requests_after_a_drain(const plan& of) {

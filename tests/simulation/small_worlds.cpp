@@ -5,13 +5,12 @@
 
 #include "scenario_lines.hpp"
 #include "simulation.hpp"
+#include "sizes_and_streams.hpp"
 
 namespace arcalloc::testing {
 
 namespace {
 
-constexpr std::uint64_t kib = 1 << 10;
-constexpr std::uint64_t mib = 1 << 20;
 constexpr stream one{1};
 constexpr stream two{2};
 constexpr std::uint64_t worlds_per_allocator = 1000;

@@ -7,6 +7,8 @@
 
 namespace arcalloc::testing {
 
+inline capture_options in_group(std::uint64_t number) { return {capture_policy::as_configured, pool_group{number}}; }
+
 /// An engine that captures: the device hears of a window within the allocator's.
 struct capturing_engine : simulated_engine {
   explicit capturing_engine(const options& settings = {}, const sim_options& made_of = {})

@@ -3,15 +3,14 @@
 
 #include <gtest/gtest.h>
 #include <arcalloc/allocator.hpp>
+#include <arcalloc/profile.hpp>
+#include <initializer_list>
 
 #include "audit.hpp"
 #include "recording_backend.hpp"
+#include "sizes_and_streams.hpp"
 
 namespace arcalloc::testing {
-
-inline constexpr std::uint64_t kib = 1 << 10;
-inline constexpr std::uint64_t mib = 1 << 20;
-inline constexpr std::uint64_t gib = 1 << 30;
 
 /// A device and an allocator over it, with the calls a test makes most, each checked.
 class small_world {
@@ -50,6 +49,12 @@ class small_world {
   options settings;
   settings.cached_bytes_max = {bound_mode::explicit_bytes, bytes};
   return settings;
+}
+
+inline profile profile_of(std::initializer_list<profile_entry> entries) {
+  profile made;
+  for (const profile_entry& entry : entries) EXPECT_TRUE(made.add(entry));
+  return made;
 }
 
 }  // namespace arcalloc::testing

@@ -13,6 +13,9 @@
 
 namespace arcalloc::trace {
 
+inline constexpr std::uint64_t kib = 1 << 10;
+inline constexpr std::uint64_t mib = 1 << 20;
+
 /// Keeps what it is told.
 class event_list final : public trace_sink {
  public:

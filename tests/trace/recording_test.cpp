@@ -21,8 +21,6 @@
 namespace arcalloc::trace {
 namespace {
 
-constexpr std::uint64_t kib = 1 << 10;
-constexpr std::uint64_t mib = 1 << 20;
 constexpr stream side{3};
 
 class in_memory final : public byte_sink {

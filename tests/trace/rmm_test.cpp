@@ -6,10 +6,10 @@
 namespace arcalloc::trace {
 namespace {
 
-const std::string head = "Thread,Time,Action,Pointer,Size,Stream\n";
+const std::string rmm_head = "Thread,Time,Action,Pointer,Size,Stream\n";
 
 TEST(rmm, allocate_free_and_failure) {
-  const reading read = read_text(head +
+  const reading read = read_text(rmm_head +
                                  "2342727,15:47:02.841961,allocate,0x1000,256,0x7f00\n"
                                  "2342727,15:47:02.841962,allocate failure,(nil),1024,0x0\n"
                                  "2342728,15:47:02.841977,free,0x1000,256,0x0\n");
@@ -24,14 +24,14 @@ TEST(rmm, allocate_free_and_failure) {
 
 TEST(rmm, a_free_may_be_called_deallocate_and_streams_be_decimal) {
   const reading read =
-      read_text(head + "1,15:47:02:841961,allocate,0xABC0,8,12\n1,15:47:02:9,deallocate,0xabc0,8,12\n");
+      read_text(rmm_head + "1,15:47:02:841961,allocate,0xABC0,8,12\n1,15:47:02:9,deallocate,0xabc0,8,12\n");
   EXPECT_EQ(lines_of(read.events),
             "allocate 43968: 8 bytes @12 t=56822841961000\nfree 43968: 8 bytes @12 t=56822900000000\n");
 }
 
 TEST(rmm, times_are_of_a_day_or_seconds) {
   const auto time_of = [](const std::string& text) {
-    const reading read = read_text(head + "1," + text + ",allocate,0x10,8,0\n");
+    const reading read = read_text(rmm_head + "1," + text + ",allocate,0x10,8,0\n");
     return read.refusal.empty() ? read.events[0].time_ns : no_time;
   };
   EXPECT_EQ(time_of("00:00:00"), 0U);
@@ -45,7 +45,7 @@ TEST(rmm, times_are_of_a_day_or_seconds) {
 }
 
 TEST(rmm, a_log_goes_on_at_midnight) {
-  const reading read = read_text(head +
+  const reading read = read_text(rmm_head +
                                  "1,23:59:59.5,allocate,0x10,8,0\n1,00:00:00.5,allocate,0x20,8,0\n"
                                  "1,00:00:00.4,free,0x10,8,0\n");
   EXPECT_EQ(read.events[1].time_ns - read.events[0].time_ns, 1'000'000'000U);
@@ -54,20 +54,20 @@ TEST(rmm, a_log_goes_on_at_midnight) {
 
 TEST(rmm, requests_of_nothing_get_a_null_pointer_and_are_skipped) {
   const reading read =
-      read_text(head + "1,00:00:01,allocate,(nil),0,0\n1,00:00:01,allocate,0x0,0,0\n1,00:00:02,free,(nil),0,0\n");
+      read_text(rmm_head + "1,00:00:01,allocate,(nil),0,0\n1,00:00:01,allocate,0x0,0,0\n1,00:00:02,free,(nil),0,0\n");
   EXPECT_EQ(read.events.size(), 0U);
   EXPECT_EQ(read.facts.null_skipped, 3U);
 }
 
 TEST(rmm, what_was_there_before_is_put_in_front) {
-  const reading read = read_text(head + "1,00:00:01,allocate,0x10,8,0\n1,00:00:02,free,0x5000,64,0\n");
+  const reading read = read_text(rmm_head + "1,00:00:01,allocate,0x10,8,0\n1,00:00:02,free,0x5000,64,0\n");
   EXPECT_EQ(lines_of(read.events),
             "allocate before 20480: 64 bytes @0\nallocate 16: 8 bytes @0 t=1000000000\n"
             "free 20480: 64 bytes @0 t=2000000000\n");
 }
 
 TEST(rmm, an_address_handed_out_again_was_freed) {
-  const reading read = read_text(head + "1,00:00:01,allocate,0x10,8,3\n1,00:00:02,allocate,0x10,16,0\n");
+  const reading read = read_text(rmm_head + "1,00:00:01,allocate,0x10,8,3\n1,00:00:02,allocate,0x10,16,0\n");
   EXPECT_EQ(lines_of(read.events),
             "allocate 16: 8 bytes @3 t=1000000000\nfree 16: 8 bytes @3 t=2000000000\n"
             "allocate 16: 16 bytes @0 t=2000000000\n");
@@ -88,7 +88,7 @@ TEST(rmm, a_garbled_row_is_refused_by_its_line) {
       {"1,00:00:01,free,0x10\n", "t:2: expected 6 fields, found 4"},
       {"1,00:00:01,free,0x10,8,", "t:2: the last line does not end: the file is cut"},
   };
-  for (const auto& [rows, message] : all) EXPECT_EQ(refusal_of(head + rows), message);
+  for (const auto& [rows, message] : all) EXPECT_EQ(refusal_of(rmm_head + rows), message);
 }
 
 }  // namespace

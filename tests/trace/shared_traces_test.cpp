@@ -52,7 +52,7 @@ class shared_trace : public testing::TestWithParam<expected> {
   std::vector<std::unique_ptr<trace_summary>> summaries_;
 };
 
-std::uint64_t mib(std::uint64_t bytes) { return (bytes + (1U << 19)) >> 20; }
+std::uint64_t mebibytes(std::uint64_t bytes) { return (bytes + (1U << 19)) >> 20; }
 
 TEST_P(shared_trace, holds_what_is_known_of_it_and_is_the_same_life_in_every_format) {
   expect_what_is_known();
@@ -71,10 +71,10 @@ void shared_trace::expect_what_is_known() {
   EXPECT_EQ(facts.frees_skipped, 0U);
   EXPECT_EQ(facts.unknown_skipped, 0U);
   if (known.requested_peak_mib != 0) {
-    EXPECT_EQ(mib(summary.requested_bytes_peak()), known.requested_peak_mib);
+    EXPECT_EQ(mebibytes(summary.requested_bytes_peak()), known.requested_peak_mib);
   }
   if (known.reserved_peak_mib != 0) {
-    EXPECT_EQ(mib(summary.reserved_bytes_peak()), known.reserved_peak_mib);
+    EXPECT_EQ(mebibytes(summary.reserved_bytes_peak()), known.reserved_peak_mib);
   }
 }
 

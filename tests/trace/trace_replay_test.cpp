@@ -9,8 +9,6 @@
 namespace arcalloc::trace {
 namespace {
 
-constexpr std::uint64_t mib = 1 << 20;
-
 event allocated(std::uint64_t id, std::uint64_t bytes, std::uint64_t on = 0) {
   event made;
   made.kind = event_kind::allocate;

@@ -12,10 +12,11 @@ namespace {
 using testing::bookkeeping_bytes;
 using testing::capped;
 using testing::capturing_engine;
+using testing::mib;
+using testing::s1;
+using testing::s2;
+using testing::s3;
 using testing::small_world;
-
-constexpr std::uint64_t mib = 1 << 20;
-constexpr stream s1{1}, s2{2}, s3{3};
 
 /// A record lost in every round would take more than a chunk of host memory in these.
 constexpr int rounds = 3000;

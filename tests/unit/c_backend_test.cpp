@@ -2,6 +2,7 @@
 // A C caller's functions as a device: what is passed on, and what is not believed.
 
 #include "c_backend.hpp"
+#include "sizes_and_streams.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +12,7 @@
 namespace arcalloc::detail {
 namespace {
 
-constexpr stream s1{1};
+using testing::s1;
 
 /// What the caller's functions are asked, and what they answer.
 struct caller {

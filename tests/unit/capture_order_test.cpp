@@ -13,12 +13,12 @@ namespace {
 
 using testing::capped;
 using testing::capturing_engine;
+using testing::in_group;
+using testing::mib;
+using testing::s1;
+using testing::s2;
+using testing::s3;
 using testing::small_world;
-
-constexpr std::uint64_t mib = 1 << 20;
-constexpr stream s1{1}, s2{2}, s3{3};
-
-capture_options in_group(std::uint64_t number) { return {capture_policy::as_configured, pool_group{number}}; }
 
 /// A group with one idle block of s1.
 graph_id filled(capturing_engine& at, const void*& address) {

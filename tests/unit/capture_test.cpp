@@ -14,10 +14,11 @@ namespace {
 
 using testing::capped;
 using testing::capturing_engine;
+using testing::mib;
+using testing::s1;
+using testing::s2;
+using testing::s3;
 using testing::small_world;
-
-constexpr std::uint64_t mib = 1 << 20;
-constexpr stream s1{1}, s2{2}, s3{3};
 
 TEST(capture, pins_what_the_window_freed_while_the_graph_is_there) {
   capturing_engine at;

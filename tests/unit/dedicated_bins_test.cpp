@@ -5,11 +5,13 @@
 
 #include <deque>
 
+#include "sizes_and_streams.hpp"
+
 namespace arcalloc::detail {
 namespace {
 
-constexpr stream s1{1};
-constexpr stream s2{2};
+using testing::s1;
+using testing::s2;
 
 struct filed_segments {
   segment& file(std::uint64_t class_bytes, stream on) {

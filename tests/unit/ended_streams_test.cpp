@@ -11,10 +11,11 @@
 namespace arcalloc {
 namespace {
 
+using testing::mib;
+using testing::s1;
+using testing::s2;
+using testing::s3;
 using testing::simulated_engine;
-
-constexpr std::uint64_t mib = 1 << 20;
-constexpr stream s1{1}, s2{2}, s3{3};
 
 TEST(end_stream, leaves_idle_memory_to_other_streams_once_the_work_has_finished) {
   simulated_engine at;

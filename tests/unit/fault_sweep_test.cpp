@@ -10,11 +10,12 @@
 
 #include <arcalloc/sim_backend.hpp>
 #include "audit.hpp"
+#include "sizes_and_streams.hpp"
 
 namespace arcalloc {
 namespace {
 
-constexpr std::uint64_t mib = 1 << 20;
+using testing::mib;
 constexpr std::uint64_t device_bytes = 256 * mib;
 
 constexpr sim_call kinds[] = {sim_call::allocate,    sim_call::free,       sim_call::record_event,

@@ -13,12 +13,12 @@ namespace {
 
 using testing::capped;
 using testing::capturing_engine;
-
-constexpr std::uint64_t kib = 1 << 10;
-constexpr std::uint64_t mib = 1 << 20;
-constexpr stream s1{1}, s2{2}, s3{3};
-
-capture_options in_group(std::uint64_t number) { return {capture_policy::as_configured, pool_group{number}}; }
+using testing::in_group;
+using testing::kib;
+using testing::mib;
+using testing::s1;
+using testing::s2;
+using testing::s3;
 
 TEST(graph, launched_again_and_again_over_traffic_finds_its_memory_as_it_was) {
   capturing_engine at(capped(8 * mib));

@@ -10,6 +10,8 @@
 #include <ostream>
 #include <vector>
 
+#include "sizes_and_streams.hpp"
+
 namespace {
 
 struct outside_calls {
@@ -112,8 +114,10 @@ class counting_device final : public backend {
   std::uint64_t next_ = std::uint64_t{1} << 32;
 };
 
-constexpr stream s1{1}, s2{2};
-constexpr std::size_t kib = 1024, mib = 1024 * kib;
+using testing::kib;
+using testing::mib;
+using testing::s1;
+using testing::s2;
 
 struct engine {
   engine() {

@@ -6,11 +6,12 @@
 #include <cstring>
 
 #include "audit.hpp"
+#include "sizes_and_streams.hpp"
 
 namespace arcalloc {
 namespace {
 
-constexpr std::uint64_t mib = 1 << 20;
+using testing::mib;
 
 TEST(host_backend, lends_real_memory_and_takes_it_back) {
   host_backend device(64 * mib);

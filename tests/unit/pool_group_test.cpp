@@ -12,13 +12,13 @@ namespace arcalloc {
 namespace {
 
 using testing::capturing_engine;
+using testing::in_group;
+using testing::kib;
+using testing::mib;
+using testing::s1;
+using testing::s2;
+using testing::s3;
 using testing::small_world;
-
-constexpr std::uint64_t kib = 1 << 10;
-constexpr std::uint64_t mib = 1 << 20;
-constexpr stream s1{1}, s2{2}, s3{3};
-
-capture_options in_group(std::uint64_t number) { return {capture_policy::as_configured, pool_group{number}}; }
 
 /// A window of the group that leaves one idle block of this size, and its graph.
 graph_id leave(capturing_engine& at, std::uint64_t group, stream on, std::uint64_t bytes,

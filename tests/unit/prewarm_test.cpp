@@ -15,16 +15,12 @@ namespace {
 
 using testing::capped;
 using testing::capturing_engine;
+using testing::mib;
+using testing::profile_of;
+using testing::s1;
+using testing::s2;
+using testing::s3;
 using testing::small_world;
-
-constexpr std::uint64_t mib = 1 << 20;
-constexpr stream s1{1}, s2{2}, s3{3};
-
-profile of(std::initializer_list<profile_entry> entries) {
-  profile made;
-  for (const profile_entry& entry : entries) EXPECT_TRUE(made.add(entry));
-  return made;
-}
 
 /// The entries as `stream:bytes*blocks`, in their order.
 std::string text_of(const profile& from) {
@@ -57,7 +53,7 @@ TEST(profile, recorded_a_second_time_begins_anew) {
 
 TEST(profile, is_added_to_what_the_caller_has) {
   small_world at;
-  profile seen = of({{s3, 512, 9}, {s1, 3072, 1}});
+  profile seen = profile_of({{s3, 512, 9}, {s1, 3072, 1}});
   EXPECT_EQ(at.memory->begin_profile(), status::ok);
   const block first = at.get(3000, s1);
   at.put(at.get(3000, s1));
@@ -162,8 +158,8 @@ TEST(prewarm, takes_what_just_fits_the_cached_max) {
   for (const std::uint64_t over : {0U, 1U}) {
     small_world at(capped(60 * mib - over));
     at.put(at.get(20 * mib, s2));
-    profile missing = of({{s3, 7, 7}});
-    EXPECT_EQ(at.memory->prewarm(of({{s1, 20 * mib, 2}}), &missing),
+    profile missing = profile_of({{s3, 7, 7}});
+    EXPECT_EQ(at.memory->prewarm(profile_of({{s1, 20 * mib, 2}}), &missing),
               over == 0 ? status::ok : status::capacity_exceeded);
     EXPECT_EQ(text_of(missing), over == 0 ? "" : "1:20971520*1");
     EXPECT_EQ(at.now().cached_bytes, (over == 0 ? 60 : 40) * mib);
@@ -174,10 +170,10 @@ TEST(prewarm, takes_what_just_fits_the_cached_max) {
 TEST(prewarm, holds_what_it_found_against_the_cached_max_too) {
   small_world at(capped(60 * mib));
   at.put(at.get(20 * mib, s1));
-  EXPECT_EQ(at.memory->prewarm(of({{s1, 20 * mib, 4}})), status::capacity_exceeded);
+  EXPECT_EQ(at.memory->prewarm(profile_of({{s1, 20 * mib, 4}})), status::capacity_exceeded);
   EXPECT_EQ(at.now().cached_bytes, 60 * mib);
   EXPECT_EQ(at.now().evictions, 0U);
-  EXPECT_EQ(at.memory->prewarm(of({{s1, 20 * mib, 3}})), status::ok);
+  EXPECT_EQ(at.memory->prewarm(profile_of({{s1, 20 * mib, 3}})), status::ok);
   EXPECT_EQ(at.now().driver_allocs, 3U);
   at.check();
 }
@@ -186,22 +182,22 @@ TEST(prewarm, passes_over_what_says_nothing_and_goes_on_after_what_cannot_be) {
   small_world at;
   profile missing;
   const std::uint64_t too_large = (std::uint64_t{1} << 47) + 1;
-  EXPECT_EQ(at.memory->prewarm(of({{s1, 0, 3}, {s1, 512, 0}, {s2, too_large, 2}, {s1, 20 * mib, 1}}), &missing),
+  EXPECT_EQ(at.memory->prewarm(profile_of({{s1, 0, 3}, {s1, 512, 0}, {s2, too_large, 2}, {s1, 20 * mib, 1}}), &missing),
             status::request_too_large);
   EXPECT_EQ(text_of(missing), "2:140737488355329*2");
   EXPECT_EQ(at.now().cached_bytes, 20 * mib);
-  EXPECT_EQ(at.memory->prewarm(of({{s2, too_large, 2}})), status::request_too_large);
-  EXPECT_EQ(at.memory->prewarm(of({{s1, 0, 3}, {s1, 512, 0}})), status::ok);
+  EXPECT_EQ(at.memory->prewarm(profile_of({{s2, too_large, 2}})), status::request_too_large);
+  EXPECT_EQ(at.memory->prewarm(profile_of({{s1, 0, 3}, {s1, 512, 0}})), status::ok);
   EXPECT_EQ(at.now().driver_allocs, 1U);
   at.device.fail_allocate = {1, false, status::backend_failed};
-  EXPECT_EQ(at.memory->prewarm(of({{s1, 30 * mib, 1}, {s1, 40 * mib, 1}}), &missing), status::backend_failed);
+  EXPECT_EQ(at.memory->prewarm(profile_of({{s1, 30 * mib, 1}, {s1, 40 * mib, 1}}), &missing), status::backend_failed);
   EXPECT_EQ(text_of(missing), "1:31457280*1") << "the second is filled all the same";
   at.check();
 }
 
 TEST(prewarm, of_the_calling_thread_is_hit_by_it) {
   small_world at;
-  EXPECT_EQ(at.memory->prewarm(of({{s1, 3000, 2}, {s1, 300000, 2}})), status::ok);
+  EXPECT_EQ(at.memory->prewarm(profile_of({{s1, 3000, 2}, {s1, 300000, 2}})), status::ok);
   (void)at.get(3000, s1);
   (void)at.get(3000, s1);
   (void)at.get(300000, s1);
@@ -217,14 +213,14 @@ TEST(verify, says_whether_a_prewarm_could_help_to_the_byte) {
   small_world at(capped(60 * mib));
   at.put(at.get(20 * mib, s1));
   profile missing;
-  EXPECT_EQ(at.memory->verify(of({{s1, 20 * mib, 3}}), &missing), status::capture_miss);
+  EXPECT_EQ(at.memory->verify(profile_of({{s1, 20 * mib, 3}}), &missing), status::capture_miss);
   EXPECT_EQ(text_of(missing), "1:20971520*2");
-  EXPECT_EQ(at.memory->verify(of({{s1, 20 * mib, 4}}), &missing), status::capacity_exceeded);
+  EXPECT_EQ(at.memory->verify(profile_of({{s1, 20 * mib, 4}}), &missing), status::capacity_exceeded);
   EXPECT_EQ(text_of(missing), "1:20971520*3");
   EXPECT_EQ(at.memory->set_capacity_bytes(40 * mib), status::ok);
-  EXPECT_EQ(at.memory->verify(of({{s1, 20 * mib, 2}})), status::capture_miss);
-  EXPECT_EQ(at.memory->verify(of({{s1, 20 * mib, 3}})), status::capacity_exceeded);
-  EXPECT_EQ(at.memory->verify(of({{s1, 20 * mib, 1}}), &missing), status::ok);
+  EXPECT_EQ(at.memory->verify(profile_of({{s1, 20 * mib, 2}})), status::capture_miss);
+  EXPECT_EQ(at.memory->verify(profile_of({{s1, 20 * mib, 3}})), status::capacity_exceeded);
+  EXPECT_EQ(at.memory->verify(profile_of({{s1, 20 * mib, 1}}), &missing), status::ok);
   EXPECT_TRUE(missing.empty());
   EXPECT_EQ(at.now().cached_bytes, 20 * mib);
   EXPECT_EQ(at.now().driver_allocs, 1U);
@@ -234,21 +230,23 @@ TEST(verify, says_whether_a_prewarm_could_help_to_the_byte) {
 
 TEST(verify, adds_up_what_several_sizes_are_short_of) {
   small_world at(capped(60 * mib));
-  EXPECT_EQ(at.memory->verify(of({{s1, 20 * mib, 1}, {s2, 40 * mib, 1}})), status::capture_miss);
-  EXPECT_EQ(at.memory->verify(of({{s1, 20 * mib, 1}, {s2, 40 * mib, 1}, {s3, 20 * mib, 1}})),
+  EXPECT_EQ(at.memory->verify(profile_of({{s1, 20 * mib, 1}, {s2, 40 * mib, 1}})), status::capture_miss);
+  EXPECT_EQ(at.memory->verify(profile_of({{s1, 20 * mib, 1}, {s2, 40 * mib, 1}, {s3, 20 * mib, 1}})),
             status::capacity_exceeded);
   at.put(at.get(60 * mib, s1));
-  EXPECT_EQ(at.memory->verify(of({{s1, 512, 1}})), status::capacity_exceeded) << "the cache is full of something else";
-  EXPECT_EQ(at.memory->verify(of({{s1, (std::uint64_t{1} << 47) + 1, 1}, {s1, 512, 1}})), status::request_too_large);
+  EXPECT_EQ(at.memory->verify(profile_of({{s1, 512, 1}})), status::capacity_exceeded)
+      << "the cache is full of something else";
+  EXPECT_EQ(at.memory->verify(profile_of({{s1, (std::uint64_t{1} << 47) + 1, 1}, {s1, 512, 1}})),
+            status::request_too_large);
 }
 
 TEST(verify, of_a_profile_over_two_streams_of_which_one_is_captured) {
   capturing_engine at;
-  const profile wanted = of({{s1, 3000, 2}, {s2, 20 * mib, 1}});
+  const profile wanted = profile_of({{s1, 3000, 2}, {s2, 20 * mib, 1}});
   EXPECT_EQ(at.memory->prewarm(wanted), status::ok);
   at.begin(s1);
   EXPECT_EQ(at.memory->verify(wanted), status::ok);
-  EXPECT_EQ(at.memory->verify(of({{s2, 20 * mib, 2}})), status::capture_miss);
+  EXPECT_EQ(at.memory->verify(profile_of({{s2, 20 * mib, 2}})), status::capture_miss);
   const block own = at.get(3000, s1);
   at.put(own);
   EXPECT_EQ(at.now().capture_misses, 0U);

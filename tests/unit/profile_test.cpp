@@ -14,17 +14,12 @@ namespace arcalloc {
 namespace {
 
 using testing::capped;
+using testing::mib;
+using testing::profile_of;
+using testing::s1;
+using testing::s2;
 using testing::simulated_engine;
 using testing::small_world;
-
-constexpr std::uint64_t mib = 1 << 20;
-constexpr stream s1{1}, s2{2};
-
-profile of(std::initializer_list<profile_entry> entries) {
-  profile made;
-  for (const profile_entry& entry : entries) EXPECT_TRUE(made.add(entry));
-  return made;
-}
 
 TEST(profile, records_the_most_blocks_out_at_once_per_stream_and_class) {
   simulated_engine at;
@@ -70,7 +65,7 @@ TEST(profile, is_recorded_from_every_thread) {
 
 TEST(prewarm, makes_every_request_of_the_profile_a_hit) {
   simulated_engine at;
-  const profile wanted = of({{s1, 3000, 40}, {s1, 393216, 3}, {s2, 20 * mib, 2}});
+  const profile wanted = profile_of({{s1, 3000, 40}, {s1, 393216, 3}, {s2, 20 * mib, 2}});
   profile missing;
   EXPECT_EQ(at.memory->verify(wanted, &missing), status::capture_miss);
   ASSERT_EQ(missing.entries().size(), 3U);
@@ -93,9 +88,9 @@ TEST(prewarm, makes_every_request_of_the_profile_a_hit) {
 TEST(prewarm, counts_what_is_there_already) {
   simulated_engine at;
   at.put(at.get(20 * mib, s1));
-  EXPECT_EQ(at.memory->prewarm(of({{s1, 20 * mib, 2}})), status::ok);
+  EXPECT_EQ(at.memory->prewarm(profile_of({{s1, 20 * mib, 2}})), status::ok);
   EXPECT_EQ(at.now().driver_allocs, 2U);
-  EXPECT_EQ(at.memory->prewarm(of({{s1, 20 * mib, 2}})), status::ok);
+  EXPECT_EQ(at.memory->prewarm(profile_of({{s1, 20 * mib, 2}})), status::ok);
   EXPECT_EQ(at.now().driver_allocs, 2U);
   at.check();
 }
@@ -103,8 +98,8 @@ TEST(prewarm, counts_what_is_there_already) {
 TEST(prewarm, stays_within_the_cached_max_and_says_what_is_short) {
   simulated_engine at(capped(50 * mib));
   profile missing;
-  EXPECT_EQ(at.memory->verify(of({{s1, 20 * mib, 3}}), &missing), status::capacity_exceeded);
-  EXPECT_EQ(at.memory->prewarm(of({{s1, 20 * mib, 3}, {s1, 3000, 1}}), &missing), status::capacity_exceeded);
+  EXPECT_EQ(at.memory->verify(profile_of({{s1, 20 * mib, 3}}), &missing), status::capacity_exceeded);
+  EXPECT_EQ(at.memory->prewarm(profile_of({{s1, 20 * mib, 3}, {s1, 3000, 1}}), &missing), status::capacity_exceeded);
   ASSERT_EQ(missing.entries().size(), 1U);
   EXPECT_EQ(missing.entries()[0].bytes, 20 * mib);
   EXPECT_EQ(missing.entries()[0].blocks, 1U);
@@ -117,10 +112,10 @@ TEST(prewarm, stays_within_the_capacity) {
   options settings = capped(500 * mib);
   settings.capacity_bytes = 50 * mib;
   simulated_engine at(settings);
-  EXPECT_EQ(at.memory->prewarm(of({{s1, 20 * mib, 3}})), status::capacity_exceeded);
+  EXPECT_EQ(at.memory->prewarm(profile_of({{s1, 20 * mib, 3}})), status::capacity_exceeded);
   EXPECT_EQ(at.now().reserved_bytes, 40 * mib);
-  EXPECT_EQ(at.memory->verify(of({{s1, 20 * mib, 3}})), status::capacity_exceeded);
-  EXPECT_EQ(at.memory->verify(of({{s1, 20 * mib, 2}})), status::ok);
+  EXPECT_EQ(at.memory->verify(profile_of({{s1, 20 * mib, 3}})), status::capacity_exceeded);
+  EXPECT_EQ(at.memory->verify(profile_of({{s1, 20 * mib, 2}})), status::ok);
   at.check();
 }
 
@@ -128,9 +123,9 @@ TEST(prewarm, passes_on_what_the_driver_says) {
   sim_options small;
   small.memory_bytes = 50 * mib;
   simulated_engine at(capped(500 * mib), small);
-  EXPECT_EQ(at.memory->prewarm(of({{s1, 20 * mib, 3}})), status::device_out_of_memory);
+  EXPECT_EQ(at.memory->prewarm(profile_of({{s1, 20 * mib, 3}})), status::device_out_of_memory);
   EXPECT_EQ(at.now().cached_bytes, 40 * mib);
-  EXPECT_EQ(at.memory->prewarm(of({{s1, (std::uint64_t{1} << 47) + 1, 1}})), status::request_too_large);
+  EXPECT_EQ(at.memory->prewarm(profile_of({{s1, (std::uint64_t{1} << 47) + 1, 1}})), status::request_too_large);
   at.check();
 }
 
@@ -138,7 +133,7 @@ TEST(prewarm, with_the_cache_off_has_nowhere_to_keep_it) {
   options settings;
   settings.enabled = false;
   simulated_engine at(settings);
-  EXPECT_EQ(at.memory->prewarm(of({{s1, 3000, 1}})), status::capacity_exceeded);
+  EXPECT_EQ(at.memory->prewarm(profile_of({{s1, 3000, 1}})), status::capacity_exceeded);
   EXPECT_EQ(at.now().reserved_bytes, 0U);
   at.check();
 }
@@ -146,7 +141,7 @@ TEST(prewarm, with_the_cache_off_has_nowhere_to_keep_it) {
 TEST(prewarm, beside_another_thread_raises_no_peak_of_what_was_requested) {
   small_world at(capped(64 * mib), 100 * mib);
   const block mine = at.get(1000, s1);
-  std::thread([&] { EXPECT_EQ(at.memory->prewarm(of({{s2, 5 * mib, 3}})), status::ok); }).join();
+  std::thread([&] { EXPECT_EQ(at.memory->prewarm(profile_of({{s2, 5 * mib, 3}})), status::ok); }).join();
   EXPECT_EQ(at.now().requested_bytes_peak, 1000U);
   EXPECT_EQ(at.now().allocated_bytes_peak, 1024U);
   EXPECT_GE(at.now().reserved_bytes_peak, 15 * mib);
@@ -155,9 +150,9 @@ TEST(prewarm, beside_another_thread_raises_no_peak_of_what_was_requested) {
 
 TEST(verify, names_the_one_size_that_is_missing) {
   simulated_engine at;
-  EXPECT_EQ(at.memory->prewarm(of({{s1, 3000, 4}})), status::ok);
+  EXPECT_EQ(at.memory->prewarm(profile_of({{s1, 3000, 4}})), status::ok);
   profile missing;
-  EXPECT_EQ(at.memory->verify(of({{s1, 3000, 4}, {s1, 20 * mib, 1}}), &missing), status::capture_miss);
+  EXPECT_EQ(at.memory->verify(profile_of({{s1, 3000, 4}, {s1, 20 * mib, 1}}), &missing), status::capture_miss);
   ASSERT_EQ(missing.entries().size(), 1U);
   EXPECT_EQ(missing.entries()[0].bytes, 20 * mib);
   at.check();
@@ -174,7 +169,7 @@ struct temporary_file {
 TEST(profile_file, is_read_as_it_was_written) {
   temporary_file file("old");
   profile_error why;
-  const profile wanted = of({{s1, 393216, 2}, {stream{UINT64_MAX - 1}, 512, 1}});
+  const profile wanted = profile_of({{s1, 393216, 2}, {stream{UINT64_MAX - 1}, 512, 1}});
   ASSERT_EQ(write_profile(file.path.c_str(), wanted, why), status::ok);
   profile read;
   ASSERT_EQ(read_profile(file.path.c_str(), read, why), status::ok) << why.text;
@@ -187,7 +182,7 @@ TEST(profile_file, is_read_as_it_was_written) {
 
 TEST(profile_file, that_is_empty_of_entries_is_a_profile) {
   temporary_file file("{\"entries\": [], \"schema\": \"arcalloc.profile/1\"}\n");
-  profile read = of({{s1, 1, 1}});
+  profile read = profile_of({{s1, 1, 1}});
   profile_error why;
   EXPECT_EQ(read_profile(file.path.c_str(), read, why), status::ok) << why.text;
   EXPECT_TRUE(read.empty());
@@ -217,7 +212,7 @@ TEST(profile_file, is_refused_with_its_line) {
   };
   for (const auto& [text, reason] : cases) {
     temporary_file file(text);
-    profile read = of({{s1, 700, 1}});
+    profile read = profile_of({{s1, 700, 1}});
     profile_error why;
     EXPECT_EQ(read_profile(file.path.c_str(), read, why), status::invalid_argument) << text;
     EXPECT_NE(std::string(why.text).find(file.path), std::string::npos) << why.text;
@@ -234,7 +229,7 @@ TEST(profile_file, is_refused_with_its_line) {
 TEST(profile_file, named_in_the_options_prewarms_the_allocator) {
   temporary_file file("");
   profile_error why;
-  ASSERT_EQ(write_profile(file.path.c_str(), of({{s1, 20 * mib, 2}}), why), status::ok);
+  ASSERT_EQ(write_profile(file.path.c_str(), profile_of({{s1, 20 * mib, 2}}), why), status::ok);
   options settings;
   settings.profile_path = file.path.c_str();
   simulated_engine at(settings);

@@ -10,10 +10,12 @@
 #include <sstream>
 #include <string>
 
+#include "sizes_and_streams.hpp"
+
 namespace arcalloc {
 namespace {
 
-constexpr stream s1{1};
+using testing::s1;
 
 /// A directory of the test's own, gone with it.
 struct own_directory {

@@ -8,14 +8,14 @@
 
 #include "audit.hpp"
 #include "recording_backend.hpp"
+#include "sizes_and_streams.hpp"
 
 namespace arcalloc {
 namespace {
 
 using testing::check_invariants;
+using testing::mib;
 using testing::recording_backend;
-
-constexpr std::uint64_t mib = 1 << 20;
 
 struct world {
   geometry classes;

@@ -7,15 +7,15 @@
 
 #include "recorded_events.hpp"
 #include "simulated_engine.hpp"
+#include "sizes_and_streams.hpp"
 
 namespace arcalloc {
 namespace {
 
+using testing::kib;
+using testing::mib;
 using testing::recorded_events;
 using testing::simulated_engine;
-
-constexpr std::uint64_t kib = 1 << 10;
-constexpr std::uint64_t mib = 1 << 20;
 constexpr stream first_stream{1};
 constexpr stream second_stream{2};
 

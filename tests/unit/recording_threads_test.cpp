@@ -15,11 +15,10 @@
 namespace arcalloc {
 namespace {
 
+using testing::kib;
+using testing::mib;
 using testing::recorded_events;
 using testing::small_world;
-
-constexpr std::uint64_t kib = 1 << 10;
-constexpr std::uint64_t mib = 1 << 20;
 
 /// No block is allocated where one is live, and only live ones are freed.
 std::string contradiction_in(const std::vector<recorded_event>& events) {

@@ -14,10 +14,9 @@ namespace {
 using testing::gib;
 using testing::kib;
 using testing::mib;
-
-constexpr stream s1{1};
-constexpr stream s2{2};
-constexpr stream s3{3};
+using testing::s1;
+using testing::s2;
+using testing::s3;
 
 void* lend(sim_backend& device, std::size_t bytes, stream on = s1) {
   void* address = nullptr;

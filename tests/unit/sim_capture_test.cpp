@@ -7,13 +7,15 @@
 #include <algorithm>
 #include <iterator>
 
+#include "sizes_and_streams.hpp"
+
 namespace arcalloc {
 namespace {
 
-constexpr std::uint64_t mib = 1 << 20;
-constexpr stream s1{1};
-constexpr stream s2{2};
-constexpr stream s3{3};
+using testing::mib;
+using testing::s1;
+using testing::s2;
+using testing::s3;
 constexpr stream s4{4};
 
 class sim_capture : public ::testing::Test {

@@ -4,18 +4,18 @@
 #include <gtest/gtest.h>
 #include <arcalloc/sim_backend.hpp>
 
+#include "sizes_and_streams.hpp"
 #include "tiny_allocator.hpp"
 
 namespace arcalloc {
 namespace {
 
+using testing::mib;
+using testing::s1;
+using testing::s2;
+using testing::s3;
 using testing::tiny_allocator;
-
-constexpr std::uint64_t mib = 1 << 20;
 constexpr std::uint64_t capacity_bytes = 8 * mib;
-constexpr stream s1{1};
-constexpr stream s2{2};
-constexpr stream s3{3};
 
 /// Asks, works and gives back, and tells the device as an engine must.
 class engine {

@@ -5,18 +5,18 @@
 #include <arcalloc/sim_backend.hpp>
 
 #include "graph_allocator.hpp"
+#include "sizes_and_streams.hpp"
 
 namespace arcalloc {
 namespace {
 
 using testing::graph_allocator;
-
-constexpr std::uint64_t mib = 1 << 20;
+using testing::mib;
+using testing::s1;
+using testing::s2;
+using testing::s3;
 constexpr std::uint64_t capacity_bytes = 64 * mib;
 constexpr std::uint64_t group = 7;
-constexpr stream s1{1};
-constexpr stream s2{2};
-constexpr stream s3{3};
 constexpr stream s4{4};
 
 /// An engine that captures, and tells the device and the allocator as it must.

@@ -3,13 +3,15 @@
 #include <gtest/gtest.h>
 #include <arcalloc/sim_backend.hpp>
 
+#include "sizes_and_streams.hpp"
+
 namespace arcalloc {
 namespace {
 
-constexpr std::uint64_t mib = 1 << 20;
-constexpr stream s1{1};
-constexpr stream s2{2};
-constexpr stream s3{3};
+using testing::mib;
+using testing::s1;
+using testing::s2;
+using testing::s3;
 
 class hand_over : public ::testing::Test {
  protected:

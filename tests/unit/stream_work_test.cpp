@@ -6,11 +6,13 @@
 
 #include <string>
 
+#include "sizes_and_streams.hpp"
+
 namespace arcalloc::detail {
 namespace {
 
-constexpr stream s1{1};
-constexpr stream s2{2};
+using testing::s1;
+using testing::s2;
 
 struct asked_streams {
   sim_backend device;

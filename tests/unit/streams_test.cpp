@@ -5,14 +5,16 @@
 #include <vector>
 
 #include "simulated_engine.hpp"
+#include "sizes_and_streams.hpp"
 
 namespace arcalloc {
 namespace {
 
+using testing::mib;
+using testing::s1;
+using testing::s2;
+using testing::s3;
 using testing::simulated_engine;
-
-constexpr std::uint64_t mib = 1 << 20;
-constexpr stream s1{1}, s2{2}, s3{3};
 
 TEST(note_use, keeps_a_freed_block_pending_until_the_other_stream_has_finished) {
   simulated_engine at;

@@ -10,7 +10,7 @@ namespace arcalloc::trace {
 
 namespace {
 
-constexpr std::size_t buffer_bytes = std::size_t{1} << 16;
+constexpr std::size_t rows_bytes = std::size_t{1} << 16;
 
 void append_number(std::string& out, std::uint64_t value) {
   char digits[20];
@@ -22,7 +22,7 @@ void append_number(std::string& out, std::uint64_t value) {
 
 csv_writer::csv_writer(byte_sink& out) : out_(out), rows_(csv_columns) {
   rows_ += '\n';
-  rows_.reserve(buffer_bytes + 128);
+  rows_.reserve(rows_bytes + 128);
 }
 
 void csv_writer::take(const event& what) {
@@ -44,7 +44,7 @@ void csv_writer::take(const event& what) {
   append_number(rows_, what.stream);
   rows_ += '\n';
   ++events_;
-  if (rows_.size() < buffer_bytes) return;
+  if (rows_.size() < rows_bytes) return;
   out_.write(rows_);
   rows_.clear();
 }
