@@ -70,6 +70,8 @@ def all_killers():
             Killer("unit", "unit_tests", ("--gtest_fail_fast",)),
             *(seed_killer(seed, SEED_STEPS) for seed in SEEDS),
             Killer("simulation", "simulation_tests", ("--gtest_fail_fast",)),
+            Killer("cuda", "cuda_tests", ("--gtest_fail_fast",)),
+            Killer("recordings", "trace_format_tests", ("--gtest_filter=recording*", "--gtest_fail_fast")),
             Killer("threads", "threads_tests", ("--gtest_fail_fast", "--gtest_repeat=3"))]
 
 

@@ -8,6 +8,8 @@
 #include <arcalloc/allocator.hpp>
 #include <array>
 #include <ostream>
+#include <random>
+#include <utility>
 #include <vector>
 
 #include "sizes_and_streams.hpp"
@@ -228,6 +230,47 @@ TEST(hit_path, of_allocators_in_turn_asks_nothing_of_others) {
     for (engine& at : all) EXPECT_EQ(at.memory->deallocate(at.get(4 * kib)), status::ok);
   };
   EXPECT_EQ(asked_again(each), outside_calls{});
+}
+
+/// Draws calls, and says which memory each request got.
+class drawn_calls {
+ public:
+  explicit drawn_calls(engine& at) : at_(at) {}
+
+  void one() {
+    if (live_.empty() || (live_.size() < 1500 && draw_() % 8 < (growing_ ? 5 : 3))) {
+      const std::size_t sizes[] = {500, 3 * kib, 20 * kib};
+      live_.push_back(at_.get(sizes[draw_() % 3]));
+      said.push_back(live_.back().data());
+    } else {
+      std::swap(live_[draw_() % live_.size()], live_.back());
+      EXPECT_EQ(at_.memory->deallocate(live_.back()), status::ok);
+      live_.pop_back();
+    }
+    if (++calls_ % 4000 == 0) growing_ = !growing_;
+  }
+
+  std::vector<void*> said;
+
+ private:
+  engine& at_;
+  std::minstd_rand draw_{7};
+  std::vector<block> live_;
+  std::uint64_t calls_ = 0;
+  bool growing_ = true;
+};
+
+TEST(hit_path, takes_what_the_way_beside_it_would_take) {
+  engine in_a_row, in_turn, other;
+  drawn_calls hits(in_a_row), beside(in_turn), between(other);
+  for (int i = 0; i < 40'000; ++i) hits.one();
+  // The thread's last allocator is always another one here, so that no call is answered on the hit path.
+  for (int i = 0; i < 40'000; ++i) {
+    beside.one();
+    between.one();
+  }
+  EXPECT_GT(in_a_row.now().stream_cache_hits, 10'000U);
+  EXPECT_EQ(hits.said, beside.said);
 }
 
 TEST(hit_path, of_the_c_interface_asks_nothing_of_others) {

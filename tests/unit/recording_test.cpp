@@ -244,6 +244,25 @@ TEST(recording, is_written_when_a_page_is_full_and_nothing_is_lost) {
   EXPECT_GT(time, 0U);
 }
 
+TEST(recording, tells_the_time_of_what_begins_a_page_and_of_one_hit_in_sixty_four) {
+  engine at;
+  at.put(at.get(100));
+  at.record();
+  for (int i = 0; i < 100; ++i) {
+    for (int hit = 0; hit < 50; ++hit) at.put(at.get(100));
+    at.memory->flush_recording();
+  }
+  // Each flush takes a page of a hundred hits away.
+  std::uint64_t hits = 0;
+  std::uint64_t since_time = 64;
+  for (const recorded_event& one : at.kept.all) {
+    if (one.before != 0 || one.kind >= ARCALLOC_RECORDED_SEGMENT_ALLOCATE) continue;
+    since_time = one.time_ns != 0 ? 0 : since_time + 1;
+    ASSERT_LE(since_time, hits++ % 100 == 0 ? 0U : 64U) << "hit " << hits;
+  }
+  EXPECT_EQ(hits, 10'000U);
+}
+
 TEST(recording, a_flush_writes_what_was_noted) {
   engine at;
   at.record();

@@ -159,6 +159,22 @@ TEST(ladder_7, waits_for_a_pending_block_that_fits_instead_of_failing) {
   at.check();
 }
 
+TEST(ladder_7, waits_for_a_pending_block_that_only_makes_room) {
+  simulated_engine at(options{}, {.memory_bytes = 2 * mib});
+  std::vector<block> all;
+  block piece;
+  while (at.try_get(3000, s1, piece) == status::ok) all.push_back(piece);
+  ASSERT_GT(all.size(), 100U);
+  at.device.busy(s2);
+  for (const block& one : all) at.use(one, 3000, s2);
+  for (const block& one : all) at.put(one);
+  const counters full = at.now();
+  (void)at.get(30'000, s1);
+  EXPECT_EQ(at.now().wait_hits, full.wait_hits + 1);
+  EXPECT_EQ(at.now().drain_retries, full.drain_retries) << "nothing else had to go";
+  at.check();
+}
+
 TEST(ladder_4, takes_idle_memory_of_another_stream_only_when_its_work_has_finished) {
   simulated_engine at;
   const block a = at.get(20 * mib, s1);
