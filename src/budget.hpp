@@ -17,10 +17,10 @@ inline constexpr std::uint64_t fallback_cap_bytes = 256 * mebibyte;
 
 /// Both bounds, and who has been promised what of them. This is where the bounds are enforced: no
 /// byte is asked of the driver before try_reserve said yes, and no stream cache keeps a wholly idle
-/// segment beyond its lease.
+/// segment beyond its lease after a call, unless a capture window puts that off.
 ///
 /// Called by the pool and the ladder; calls nothing. Guarded by the pool's mutex.
-/// Equations: reserved + asking <= capacity; sum of leases <= cached max.
+/// Equations: reserved + asking <= capacity; sum of leases <= cached max, but while a window is open.
 class budget {
  public:
   /// Takes `bytes` of the capacity before the driver is asked for them.

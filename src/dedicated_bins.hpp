@@ -10,7 +10,7 @@ namespace arcalloc::detail {
 /// under geometry `exact`. A hash of chains, last freed first, beside a list in order of coldness.
 ///
 /// Called by the pool and the ladder, calls nothing; guarded by the pool's mutex.
-/// Equation: bytes() = sum of the segments in it, all of them idle.
+/// All that are in it are idle.
 class dedicated_bins {
  public:
   explicit dedicated_bins(arena& memory) noexcept : memory_(memory) {}

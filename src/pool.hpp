@@ -59,8 +59,9 @@ struct free_order {
 /// in trim.cpp, capture windows in capture.cpp, profiles in prewarm.cpp, streams that end in ended_streams.cpp,
 /// recording in recording.cpp, readings of the counters in readings.cpp.
 ///
-/// Concurrency: any thread. One mutex guards all of it and is never held across a driver call. Under
-/// the mutex the calling thread's own record may be touched as it is; any other only through `claimed`.
+/// Concurrency: any thread. One mutex guards all of it and is never held across a driver call that may block, but for
+/// the destructor's. Under the mutex the calling thread's own record may be touched as it is; any other only through
+/// `claimed`.
 ///
 /// Equations: budget.reserved = bytes of all segments in `all_`; each of them is idle, used, or leaving.
 class pool : private record_home {

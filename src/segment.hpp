@@ -109,7 +109,7 @@ inline constexpr std::uint64_t run_share_max = 8;
 ///
 /// Concurrency: guarded by whoever guards its stream cache (the owner thread's owner_lock, or the
 /// pool's mutex); `owner` is atomic because a thread that frees must look whose it is before it can
-/// lock. Fixed from creation: base, bytes, on, use.
+/// lock. Fixed from creation: base, bytes, use; `on` while it is not wholly idle or its stream lives.
 /// Equations: used() = blocks of its runs that are not idle; state idle <=> used() = 0 (unless leaving);
 /// units_idle = units of no run.
 struct segment {

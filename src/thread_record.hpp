@@ -18,7 +18,8 @@ extern stream_cache no_cache;
 /// record is the pool's, with the memory in it, until the next new thread takes it over.
 /// Concurrency: everything but `gate` belongs to whoever is inside `gate`: the owner on a hit, or a
 /// claimant under the pool's mutex. A record without an owner is guarded by the mutex alone.
-/// Equation: stats.idle_bytes = bytes of the idle segments of its caches <= lease_bytes.
+/// Equation: stats.idle_bytes = bytes of the idle segments of its caches; <= lease_bytes after a call, unless a window
+/// is open.
 struct alignas(128) thread_record {
   owner_lock gate;
   stream recent_stream = default_stream;

@@ -97,9 +97,9 @@ std::size_t format_failure(const failure_record& record, char* text, std::size_t
 /// A bounded caching allocator for the memory of one device.
 ///
 /// Called by an engine for every tensor; calls the backend only when nothing it holds will do.
-/// Concurrency: every function from any thread, except the destructor. A hit takes no lock.
-/// Keeps: cached_bytes <= cached_bytes_max after every call, reserved_bytes <= capacity_bytes at
-/// every instant, and the identities stated at arcalloc_counters.
+/// Concurrency: every function from any thread, except the destructor. A hit in the thread's own cache takes no lock.
+/// Keeps: cached_bytes <= cached_bytes_max after every call (of a capture window: after its end), reserved_bytes <=
+/// capacity_bytes at every instant, and the identities stated at arcalloc_counters.
 /// Cost: a hit is a pop from the calling thread's cache for the stream; a miss is a driver call.
 /// It does not throw, print (but through options::sink), start threads, or touch the memory.
 class allocator {
@@ -233,7 +233,7 @@ class allocator {
   void end_step() noexcept;
 
   /// Gives idle memory back until cached_bytes is at most `cached_bytes_target`, coldest first, and
-  /// no more than needed. Never waits: segments whose work has not finished stay. Where a driver free fails, its
+  /// no more than needed. Does not wait for cached or pending memory: segments whose work has not finished stay. Where a driver free fails, its
   /// status: the segment is stuck, counted, and retried at the next trim.
   [[nodiscard]] status trim(std::uint64_t cached_bytes_target) noexcept;
 

@@ -12,12 +12,12 @@ namespace arcalloc {
 enum class status : std::int32_t {
   ok = 0,
   invalid_argument,      ///< an argument contradicts the call: a wrong size, a bound out of range
-  request_too_large,     ///< above 2^47 bytes, or rounding it up would overflow
+  request_too_large,     ///< above 2^47 bytes
   capacity_exceeded,     ///< our own bound on reserved bytes refuses
   device_out_of_memory,  ///< the driver refuses, and nothing we hold could make room
-  capture_miss,          ///< inside a capture window under policy `refuse`
+  capture_miss,          ///< in a capture window without the driver's help; of verify: what a profile wants is not there
   unknown_pointer,       ///< not the start of a block of this allocator
-  double_free,           ///< the block is idle already
+  double_free,           ///< the block is idle already, or pending
   backend_unavailable,   ///< no such device or no driver on this machine
   backend_failed,        ///< the driver, or host memory for bookkeeping, failed otherwise
   shutting_down,         ///< the driver is unloading
