@@ -35,6 +35,8 @@ const std::vector<command>& commands() {
       {"decode", "run a decode workload, leg against leg, and report what each cost and held", run_decode},
       {"doctor", "show the device, its memory, the settings as understood, and the bounds that follow", run_doctor},
       {"replay", "run a scenario over a simulated device, and check what it expects", run_replay},
+      {"report", "play a trace, and write a page of its memory, steps, misses and growth", run_report},
+      {"tune", "play a trace under many settings, beside the fewest misses there could be", run_tune},
   };
   return table;
 }

@@ -24,6 +24,8 @@ exit_status run_convert(const std::vector<std::string>& words);
 exit_status run_decode(const std::vector<std::string>& words);
 exit_status run_doctor(const std::vector<std::string>& words);
 exit_status run_replay(const std::vector<std::string>& words);
+exit_status run_report(const std::vector<std::string>& words);
+exit_status run_tune(const std::vector<std::string>& words);
 
 /// The lines of --version, one item each.
 std::string version_text();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 
 #include "command.hpp"
@@ -19,7 +18,6 @@ namespace arcalloc::cli {
 namespace {
 
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
-constexpr std::uint64_t sim_bytes_most = std::uint64_t{1} << 46;
 
 trace::scenario read(const std::string& file) {
   try {
@@ -82,7 +80,8 @@ exit_status replay_scenario(const std::string& file, const std::string& json, co
 
 /// The flags of a trace, as they were written.
 struct trace_flags {
-  std::string policy, cap, exact_cap, capacity, geometry, device, granularity, from, unit, trace_device;
+  std::string policy, cap, exact_cap, capacity, geometry, device, granularity;
+  reading_flags reading;
 };
 
 void add_trace_flags(CLI::App& line, trace_flags& flags, trace_replay_request& asked) {
@@ -100,21 +99,10 @@ void add_trace_flags(CLI::App& line, trace_flags& flags, trace_replay_request& a
       "of sim: what the device lends at least, a power of two from 512 bytes\nto 2MiB (default 2MiB)");
   line.add_flag("--smallest-device", asked.smallest_device,
                 "on sim: also search the smallest device in which nothing is refused");
-  add("--from", flags.from, "FORMAT", "own, csv, snapshot, rmm, profiler or lifetimes; else what the content says");
-  add("--unit", flags.unit, "BYTES", "what one unit of size is, in lifetimes; 1 unless given");
-  add("--trace-device", flags.trace_device, "N", "only the events of this device");
-  line.add_flag("--from-empty", asked.read.from_empty, "skip what was there before the recording");
+  add_reading_flags(line, flags.reading, asked.read);
 }
 
 constexpr std::uint64_t mib_most = std::uint64_t{1} << 30;
-
-geometry geometry_named(const std::string& text) {
-  for (const geometry one : {geometry::classes_1, geometry::classes_2, geometry::classes_4, geometry::classes_8,
-                             geometry::classes_16, geometry::exact}) {
-    if (text == geometry_name(one)) return one;
-  }
-  throw command_failure{exit_status::bad_usage, "--geometry: \"" + text + "\" is not 1, 2, 4, 8, 16 or exact"};
-}
 
 void read_device(const std::string& text, trace_replay_request& asked) {
   if (text.starts_with("cuda:")) {
@@ -126,14 +114,7 @@ void read_device(const std::string& text, trace_replay_request& asked) {
     asked.device_bytes = require_device(text).size_bytes;
     return;
   }
-  const bool sized = text.starts_with("sim:");
-  const auto bytes = sized ? parse_size(text.substr(4)) : std::optional(asked.device_bytes);
-  if ((text != "sim" && !sized) || !bytes || *bytes < mebibyte || *bytes > sim_bytes_most) {
-    throw command_failure{
-        exit_status::bad_usage,
-        "--device: \"" + text + "\" is not sim, sim:SIZE, host, host:SIZE (1MiB to 65536GiB) or cuda:N"};
-  }
-  asked.device_bytes = *bytes;
+  asked.device_bytes = require_sim_bytes(text, "sim, sim:SIZE, host, host:SIZE (1MiB to 65536GiB) or cuda:N");
 }
 
 void read_trace_flags(const CLI::App& line, const trace_flags& flags, trace_replay_request& asked) {
@@ -142,24 +123,13 @@ void read_trace_flags(const CLI::App& line, const trace_flags& flags, trace_repl
   if (given("--cap")) asked.bounds.cap_mb = require_count("--cap", flags.cap, 0, mib_most);
   if (given("--exact-cap")) asked.bounds.exact_cap_mb = require_count("--exact-cap", flags.exact_cap, 0, mib_most);
   if (given("--capacity")) asked.capacity_bytes = require_count("--capacity", flags.capacity, 1, mib_most) * mebibyte;
-  if (given("--geometry")) asked.classes = geometry_named(flags.geometry);
+  if (given("--geometry")) asked.classes = require_geometry(flags.geometry);
   if (given("--device")) read_device(flags.device, asked);
-  if (given("--granularity")) {
-    const auto bytes = parse_size(flags.granularity);
-    if (!bytes || *bytes < 512 || *bytes > 2 * mebibyte || !std::has_single_bit(*bytes)) {
-      throw command_failure{exit_status::bad_usage,
-                            "--granularity: \"" + flags.granularity + "\" is not a power of two from 512 to 2MiB"};
-    }
-    asked.granule_bytes = *bytes;
-  }
+  if (given("--granularity")) asked.granule_bytes = require_sim_granule(flags.granularity);
   if ((asked.on_host || asked.card) && (asked.smallest_device || given("--granularity"))) {
     throw command_failure{exit_status::bad_usage, "--smallest-device and --granularity are about the simulated device"};
   }
-  if (given("--from")) asked.read.format = require_trace_format("--from", flags.from, trace::trace_format_count);
-  if (given("--unit")) asked.read.unit_bytes = require_unit(flags.unit);
-  if (given("--trace-device")) {
-    asked.read.device = static_cast<std::uint32_t>(require_count("--trace-device", flags.trace_device, 0, UINT32_MAX));
-  }
+  read_reading_flags(line, flags.reading, asked.read);
 }
 
 /// Whether the file holds one of the trace formats; what it is called decides only where it ends in .ops.

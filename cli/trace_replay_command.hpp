@@ -11,6 +11,7 @@
 #include "flag_values.hpp"
 #include "legs.hpp"
 #include "trace/formats/trace_facts.hpp"
+#include "trace_flags.hpp"
 
 namespace arcalloc::cli {
 
@@ -24,8 +25,8 @@ struct trace_replay_request {
   std::optional<geometry> classes;   ///< of bounded; none: as the environment says
   bool on_host = false;
   std::optional<device_choice> card;  ///< CUDA; then neither the host nor the simulated device
-  std::uint64_t device_bytes = std::uint64_t{80} << 30;
-  std::uint64_t granule_bytes = std::uint64_t{2} << 20;  ///< of the simulated device
+  std::uint64_t device_bytes = sim_bytes_default;
+  std::uint64_t granule_bytes = granule_bytes_default;  ///< of the simulated device
   bool smallest_device = false;
   trace::read_options read;
 };

@@ -8,7 +8,6 @@
 #include "growth_chart.hpp"
 #include "markup.hpp"
 #include "sections.hpp"
-#include "style.hpp"
 
 namespace arcalloc::cli::page {
 
@@ -95,11 +94,9 @@ std::string header(const decode_result& result) {
 }  // namespace
 
 std::string decode_page(const decode_result& result) {
-  return "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>arcalloc: " +
-         escaped(page_title(result)) + "</title>\n<style>" + style_sheet() + "</style>\n</head>\n<body>\n<main>\n" +
-         header(result) + growth_section(result) + result_sections(result) + bounds_section(result) +
-         text_section(result) + provenance_section(result) + "</main>\n</body>\n</html>\n";
+  return page_around("arcalloc: " + page_title(result), header(result) + growth_section(result) +
+                                                            result_sections(result) + bounds_section(result) +
+                                                            text_section(result) + provenance_section(result.from));
 }
 
 }  // namespace arcalloc::cli::page

@@ -8,6 +8,7 @@
 #include "cli/decode_columns.hpp"
 #include "cli/number_text.hpp"
 #include "markup.hpp"
+#include "style.hpp"
 
 namespace arcalloc::cli::page {
 
@@ -70,19 +71,6 @@ std::string capture_section(const decode_result& result) {
   return section("Capture and replay", content);
 }
 
-using fact = std::pair<std::string, std::string>;
-
-std::string facts(const std::vector<fact>& list) {
-  std::string out = "<dl class=\"facts\">\n";
-  for (const auto& [name, value] : list) out += "<dt>" + escaped(name) + "</dt><dd>" + escaped(value) + "</dd>\n";
-  return out + "</dl>\n";
-}
-
-std::string key_figure(const std::string& name, const std::string& value, const std::string& unit) {
-  return "<div><dt>" + escaped(name) + "</dt><dd>" + escaped(value) + "<small>" + escaped(unit) +
-         "</small></dd></div>\n";
-}
-
 std::string growth_figure(const decode_result& result, leg which) {
   const leg_result* found = result.find(which);
   if (found == nullptr) return {};
@@ -93,6 +81,24 @@ std::string growth_figure(const decode_result& result, leg which) {
 }
 
 }  // namespace
+
+std::string facts(const std::vector<std::pair<std::string, std::string>>& list) {
+  std::string out = "<dl class=\"facts\">\n";
+  for (const auto& [name, value] : list) out += "<dt>" + escaped(name) + "</dt><dd>" + escaped(value) + "</dd>\n";
+  return out + "</dl>\n";
+}
+
+std::string key_figure(const std::string& name, const std::string& value, const std::string& unit) {
+  return "<div><dt>" + escaped(name) + "</dt><dd>" + escaped(value) + "<small>" + escaped(unit) +
+         "</small></dd></div>\n";
+}
+
+std::string page_around(const std::string& title, const std::string& body) {
+  return "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>" +
+         escaped(title) + "</title>\n<style>" + style_sheet() + "</style>\n</head>\n<body>\n<main>\n" + body +
+         "</main>\n</body>\n</html>\n";
+}
 
 std::string key_figures(const decode_result& result) {
   std::string out =
@@ -158,8 +164,7 @@ std::string text_section(const decode_result& result) {
   return section("Text", "<p class=\"note\">" + kind + "</p>\n<pre>" + escaped(produced_text(result)) + "</pre>\n");
 }
 
-std::string provenance_section(const decode_result& result) {
-  const provenance& from = result.from;
+std::string provenance_section(const provenance& from) {
   const auto size = [](const std::optional<std::uint64_t>& bytes) {
     return bytes ? mib_text(*bytes) + " MiB" : std::string("unknown");
   };

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/decode_result.hpp"
 
@@ -22,6 +24,15 @@ std::string bounds_section(const decode_result& result);
 std::string text_section(const decode_result& result);
 
 /// What it was measured with.
-std::string provenance_section(const decode_result& result);
+std::string provenance_section(const provenance& from);
+
+/// Names and values, as a list.
+std::string facts(const std::vector<std::pair<std::string, std::string>>& list);
+
+/// One of the large figures at the head of a page.
+std::string key_figure(const std::string& name, const std::string& value, const std::string& unit);
+
+/// A whole page with our style: `body` stands in its main part.
+std::string page_around(const std::string& title, const std::string& body);
 
 }  // namespace arcalloc::cli::page

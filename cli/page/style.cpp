@@ -51,6 +51,12 @@ svg{display:block;width:100%;height:auto;font-family:inherit}
 .end{stroke-dasharray:none;stroke-width:2.5}
 .label{font-size:13.5px;font-weight:600}.value{fill:var(--quiet);font-size:12.5px;font-weight:400}
 .t-off{fill:var(--off)}.t-unbounded{fill:var(--unbounded)}.t-exact{fill:var(--exact)}.t-bounded{fill:var(--bounded)}
+.s-reserved{stroke:var(--unbounded)}.s-allocated{stroke:var(--exact)}.s-requested{stroke:var(--off);stroke-dasharray:2 4}
+.s-cached{stroke:var(--bounded)}.s-slack{stroke:var(--unbounded);stroke-dasharray:8 4}.s-pending{stroke:var(--exact);
+stroke-dasharray:4 3}.s-pinned{stroke:var(--off);stroke-dasharray:1 4}
+.st-reserved,.st-slack{fill:var(--unbounded)}.st-allocated,.st-pending{fill:var(--exact)}.st-requested,.st-pinned{
+fill:var(--off)}.st-cached{fill:var(--bounded)}.bound{stroke:var(--bad);stroke-width:1.2;stroke-dasharray:6 4}
+td.bars{width:28%;min-width:120px}.bar{display:inline-block;height:10px;background:var(--exact);border-radius:2px}
 .lead{stroke:var(--rule);stroke-width:1}
 pre{margin:0;padding:14px 16px;background:var(--panel);border-radius:6px;white-space:pre-wrap;overflow-wrap:anywhere;
 font:13.5px/1.55 ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace;max-height:24em;overflow-y:auto}

@@ -40,6 +40,10 @@ TEST(help, of_doctor_lists_its_flags) { expect_help({"doctor", "--help"}, "docto
 
 TEST(help, of_replay_lists_its_flags) { expect_help({"replay", "--help"}, "replay_help.txt"); }
 
+TEST(help, of_report_lists_its_flags) { expect_help({"report", "--help"}, "report_help.txt"); }
+
+TEST(help, of_tune_lists_its_flags) { expect_help({"tune", "--help"}, "tune_help.txt"); }
+
 TEST(help, version_has_one_item_a_line) {
   const ended run = arcalloc({"--version"});
   EXPECT_EQ(run.exit_status, 0);
@@ -64,8 +68,8 @@ void expect_refused(const std::vector<std::string>& words, const std::string& na
 TEST(help, commands_that_there_are_not_are_refused) {
   expect_refused({}, "--help");
   expect_refused({""}, "--help");
-  for (const char* name : {"tune", "report", "Decode", "decod", "leg"}) expect_refused({name}, name);
-  expect_refused({"help", "tune"}, "tune");
+  for (const char* name : {"Tune", "reports", "Decode", "decod", "leg"}) expect_refused({name}, name);
+  expect_refused({"help", "tunes"}, "tunes");
   expect_refused({"--verbose"}, "--verbose");
   expect_refused({"--version", "more"}, "--version");
   expect_refused({"decode-leg"}, "decode-leg");

@@ -11,7 +11,7 @@ import subprocess
 import tree
 
 SETTING = re.compile(r"\bARC_(?:ALLOC|CANDLE)_[A-Z_]*[A-Z]\b")
-COMMANDS = ("convert", "decode", "doctor", "replay")
+COMMANDS = ("convert", "decode", "doctor", "replay", "report", "tune")
 
 
 def read(root, path):
@@ -137,7 +137,7 @@ def check_flags(root, program, pages, findings):
     looked_at = 0
     for page in pages:
         for number, line in enumerate(read(root, page).splitlines(), 1):
-            match = re.search(r"(?:\barcalloc (convert|decode|doctor|replay)|\./run)\b([^`|]*)", line)
+            match = re.search(r"(?:\barcalloc (convert|decode|doctor|replay|report|tune)|\./run)\b([^`|]*)", line)
             if not match:
                 continue
             for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]*", match.group(2)):

@@ -23,12 +23,6 @@ namespace {
 
 constexpr stream side{3};
 
-class in_memory final : public byte_sink {
- public:
-  void write(std::string_view bytes) override { text += bytes; }
-  std::string text;
-};
-
 class recording_to_a_file : public ::testing::Test {
  protected:
   recording_to_a_file() {
@@ -205,11 +199,11 @@ TEST_F(recording_to_a_file, is_what_the_writer_of_the_format_writes) {
   ASSERT_EQ(found.refusal, "");
   EXPECT_FALSE(found.facts.cut_at);
   EXPECT_GT(written.size(), 100'000U);  // several chunks
-  in_memory expected;
+  string_sink expected;
   own_writer writer(expected);
   for (const event& one : found.events) writer.take(one);
   writer.finish();
-  EXPECT_EQ(written, expected.text);
+  EXPECT_EQ(written, expected.bytes());
 }
 
 TEST_F(recording_to_a_file, times_begin_at_nothing_and_never_fall) {

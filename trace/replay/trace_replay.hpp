@@ -52,6 +52,9 @@ class trace_replay final : public trace_sink {
   trace_replay(std::string file, backend& device, device_work& work, const options& settings);
   void take(const event& what) override;
 
+  /// What it plays to, for whoever watches.
+  [[nodiscard]] allocator& memory() noexcept { return *memory_; }
+
   /// Frees what is left, asks the device for its verdict, and says what came of it. Called once.
   [[nodiscard]] replay_result finish();
 

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "program.hpp"
+
+namespace arcalloc::cli {
+namespace {
+
+using test::arcalloc;
+using test::content_of;
+using test::ended;
+using test::temporary_folder;
+using test::write_file;
+
+/// So many steps' worth of pairs, one of which grows; without steps, since CSV has none.
+std::string growing_rows(int rounds) {
+  std::string text = "t_us,op,id,size,stream\n";
+  for (int i = 0; i < rounds; ++i) {
+    const std::string id = std::to_string(i + 1);
+    const std::string time = std::to_string(10 * i);
+    text.append(time)
+        .append(",a,")
+        .append(id)
+        .append(",")
+        .append(std::to_string(1'000'000 + 70'000 * i))
+        .append(",0\n");
+    if (i > 0) text.append(time).append(",f,").append(std::to_string(i)).append(",,\n");
+  }
+  return text;
+}
+
+std::size_t count_in(const std::string& text, const std::string& what) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
+void expect_stands_alone(const std::string& page) {
+  EXPECT_EQ(page.rfind("<!doctype html>", 0), 0U);
+  EXPECT_NE(page.find("</html>"), std::string::npos);
+  for (const char* fetched : {"<script", "http:", "https:", "<link", "<img", "@import", "url("}) {
+    EXPECT_EQ(page.find(fetched), std::string::npos) << fetched;
+  }
+}
+
+TEST(report, writes_one_page_that_stands_alone) {
+  const temporary_folder folder;
+  const std::string in = folder.file("a.csv");
+  write_file(in, growing_rows(300));
+  const ended run = arcalloc({"report", in, "--cap", "8", "--capacity", "4096"});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  const std::string page = content_of(in + ".html");
+  expect_stands_alone(page);
+  for (const char* heading : {"Memory timeline", "Steps", "Requests by size", "Misses by size", "Growing buffers",
+                              "Evictions and thrash", "Trace", "Provenance"}) {
+    EXPECT_NE(page.find(std::string("<h2>") + heading + "</h2>"), std::string::npos) << heading;
+  }
+  for (const char* kind : {"reserved", "allocated", "requested", "cached", "slack", "pending", "pinned"}) {
+    EXPECT_EQ(count_in(page, std::string("<polyline class=\"curve s-") + kind + "\""), 2U) << kind;
+  }
+  EXPECT_NE(page.find("cached max 8.0 MiB"), std::string::npos);
+  EXPECT_NE(page.find("a.csv: 599 events"), std::string::npos);
+  EXPECT_NE(page.find("300 allocate, 299 free"), std::string::npos);
+  EXPECT_EQ(run.out.rfind(in + ": csv, 599 events, ", 0), 0U) << run.out;
+}
+
+TEST(report, keeps_the_peak_of_a_long_trace) {
+  const temporary_folder folder;
+  std::string text = "t_us,op,id,size,stream\n";
+  for (int i = 0; i < 9000; ++i) {
+    const std::string id = std::to_string(i + 1);
+    // One block in the middle is 96 times as large as the others, for two events of eighteen thousand.
+    text.append(",a,")
+        .append(id)
+        .append(i == 4321 ? ",100663296" : ",1048576")
+        .append(",0\n,f,")
+        .append(id)
+        .append(",,\n");
+  }
+  write_file(folder.file("a"), text);
+  const ended run = arcalloc({"report", folder.file("a"), folder.file("b"), "--cap", "1"});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  const std::string page = content_of(folder.file("b"));
+  EXPECT_NE(page.find("over stretches of 16 events"), std::string::npos);
+  // Reserved, allocated and requested, in one tenth of ten; and what was requested of its size.
+  EXPECT_EQ(count_in(page, "<td class=\"n\">96.0</td>"), 4U);
+  EXPECT_LT(page.size(), 300'000U);
+}
+
+TEST(report, shows_steps_and_what_grows) {
+  const temporary_folder folder;
+  const ended made = arcalloc(
+      {"decode", "--config", "demo-3m", "--tokens", "12", "--legs", "bounded", "--trace", folder.file("t.arct")});
+  ASSERT_EQ(made.exit_status, 0) << made.err;
+  ASSERT_EQ(arcalloc({"report", folder.file("t.arct"), folder.file("page.html")}).exit_status, 0);
+  const std::string page = content_of(folder.file("page.html"));
+  expect_stands_alone(page);
+  EXPECT_EQ(page.find("The trace has no steps"), std::string::npos);
+  EXPECT_NE(page.find("grew in at least half of the steps"), std::string::npos);
+}
+
+TEST(report, says_where_memory_was_not_enough) {
+  const temporary_folder folder;
+  write_file(folder.file("a"), growing_rows(300));
+  const ended run = arcalloc({"report", folder.file("a"), "--device", "sim:16MiB"});
+  EXPECT_EQ(run.exit_status, 4);
+  EXPECT_NE(content_of(folder.file("a.html")).find("was refused (device_out_of_memory)"), std::string::npos);
+}
+
+TEST(report, escapes_what_a_file_is_called) {
+  const temporary_folder folder;
+  const std::string in = folder.file("<b>&.csv");
+  write_file(in, growing_rows(3));
+  ASSERT_EQ(arcalloc({"report", in, folder.file("out")}).exit_status, 0);
+  const std::string page = content_of(folder.file("out"));
+  EXPECT_EQ(page.find("<b>"), std::string::npos);
+  EXPECT_NE(page.find("&lt;b&gt;&amp;.csv"), std::string::npos);
+}
+
+TEST(report, refuses_what_it_cannot_use) {
+  const temporary_folder folder;
+  write_file(folder.file("a"), growing_rows(3));
+  write_file(folder.file("bad"), "t_us,op,id,size,stream\nx\n");
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{}, "no trace"},
+      {{folder.file("none")}, "none"},
+      {{folder.file("bad")}, "bad:2"},
+      {{folder.file("a"), folder.file("a")}, "is the trace itself"},
+      {{folder.file("a"), "/no/such/directory/p"}, "OUT"},
+      {{folder.file("a"), "--cap", "x"}, "--cap"},
+      {{folder.file("a"), "--geometry", "3"}, "--geometry"},
+      {{folder.file("a"), "--device", "host"}, "--device"},
+      {{folder.file("a"), "--granularity", "3"}, "--granularity"}};
+  for (const auto& [words, named] : cases) {
+    std::vector<std::string> line{"report"};
+    line.insert(line.end(), words.begin(), words.end());
+    const ended run = arcalloc(line);
+    EXPECT_EQ(run.exit_status, 2) << named;
+    EXPECT_NE(run.err.find(named), std::string::npos) << run.err;
+    EXPECT_EQ(test::lines_in(run.err), 1U) << run.err;
+  }
+}
+
+}  // namespace
+}  // namespace arcalloc::cli
