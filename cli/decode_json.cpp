@@ -111,6 +111,17 @@ ordered_json samples_json(const std::vector<memory_sample>& samples) {
   return list;
 }
 
+ordered_json load_json(const std::optional<decode::load_report>& load) {
+  if (!load) return nullptr;
+  return {{"ranks", load->ranks},
+          {"slowest_rank", load->slowest_rank},
+          {"weight_bytes", load->weight_bytes},
+          {"step_ns_worst", load->step_ns_worst},
+          {"driver_ns_step_worst", load->driver_ns_step_worst},
+          {"driver_ns_step_p99", load->driver_ns_step_p99},
+          {"reserved_bytes_peak_most", load->reserved_bytes_peak_most}};
+}
+
 ordered_json leg_json(const leg_result& leg) {
   const leg_figures& figures = leg.figures();
   const leg_run& run = leg.run();
@@ -126,6 +137,7 @@ ordered_json leg_json(const leg_result& leg) {
   object["counters"] = figures.at_end ? counters_json(*figures.at_end) : ordered_json(nullptr);
   object["cap"] = run.report ? cap_json(run.report->cap) : ordered_json(nullptr);
   object["capture"] = run.report ? capture_json(run.report->outcome.capture) : ordered_json(nullptr);
+  object["load"] = run.report ? load_json(run.report->outcome.load) : ordered_json(nullptr);
   object["options"] = options_json(leg.memory);
   object["ms_per_token_spread"] = spread_json(leg.ms_per_token);
   object["memory_growth_bytes_spread"] = spread_json(leg.memory_growth_bytes);
@@ -171,6 +183,7 @@ ordered_json input_json(const decode_request& request) {
           {"tokens", session.tokens},
           {"context", session.context},
           {"kv", session.kv == decode::kv_mode::concat ? "concat" : "preallocated"},
+          {"ranks", session.ranks},
           {"capture", session.capture},
           {"work", work_name(request.device.kind)},
           {"stream_ordered", request.device.is_stream_ordered},

@@ -66,6 +66,31 @@ std::string shown_text(const decode_result& result) {
   return text + " ...";
 }
 
+std::string ms_text(std::uint64_t ns) { return fixed_text(static_cast<double>(ns) / 1e6, 3) + " ms"; }
+
+/// What a load on simulated cards says of itself, in a line; nothing for others.
+std::string load_line(const leg_result& leg) {
+  if (!leg.run().report || !leg.run().report->outcome.load) return {};
+  const decode::load_report& load = *leg.run().report->outcome.load;
+  std::string line =
+      std::string("load of ").append(leg_name(leg.which)) + ": worst step " + ms_text(load.step_ns_worst);
+  line += ", driver calls in a step at most " + ms_text(load.driver_ns_step_worst) + ", p99 " +
+          ms_text(load.driver_ns_step_p99);
+  if (load.weight_bytes > 0) {
+    line += "; weights " + mib_text(load.weight_bytes) + " MiB";
+    const auto& end = leg.figures().at_end;
+    if (end && end->requested_bytes_peak > load.weight_bytes) {
+      const double over = static_cast<double>(end->reserved_bytes_peak - load.weight_bytes) /
+                          static_cast<double>(end->requested_bytes_peak - load.weight_bytes);
+      line += ", reserved / requested without them " + fixed_text(over, 3);
+    }
+  }
+  if (load.ranks > 1) {
+    line += "; " + count_text(load.ranks) + " ranks, the slowest is rank " + std::to_string(load.slowest_rank);
+  }
+  return line + '\n';
+}
+
 }  // namespace
 
 std::string decode_table(const decode_result& result) {
@@ -85,6 +110,7 @@ std::string decode_table(const decode_result& result) {
     if (!leg.run().report || !leg.memory.enabled) continue;
     out += std::string("cap of ") + leg_name(leg.which) + ": " + cap_text(leg.run().report->cap) + '\n';
   }
+  for (const leg_result& leg : result.legs) out += load_line(leg);
   if (result.request.sim) out += "device: " + result.from.driver + '\n';
   out += "provenance: " + provenance_line(result.from) + '\n';
   return out;

@@ -111,6 +111,7 @@ json json_of(const decode::session_settings& session) {
           {"tokens", session.tokens},
           {"context", session.context},
           {"kv", static_cast<int>(session.kv)},
+          {"ranks", session.ranks},
           {"capture", session.capture},
           {"prewarm", session.prewarm},
           {"profile", hex_of(session.profile_path)},
@@ -126,6 +127,7 @@ decode::session_settings session_from(const json& object) {
   session.tokens = object.at("tokens").get<std::size_t>();
   session.context = object.at("context").get<std::size_t>();
   session.kv = static_cast<decode::kv_mode>(object.at("kv").get<int>());
+  session.ranks = object.at("ranks").get<std::size_t>();
   session.capture = object.at("capture").get<bool>();
   session.prewarm = object.at("prewarm").get<bool>();
   session.profile_path = bytes_of(object.at("profile"));
@@ -250,6 +252,23 @@ std::optional<device_report> device_from(const json& object) {
   return device;
 }
 
+json json_of(const std::optional<decode::load_report>& load) {
+  if (!load) return nullptr;
+  return {load->ranks,
+          load->slowest_rank,
+          load->weight_bytes,
+          load->step_ns_worst,
+          load->driver_ns_step_worst,
+          load->driver_ns_step_p99,
+          load->reserved_bytes_peak_most};
+}
+
+std::optional<decode::load_report> load_from(const json& list) {
+  if (list.is_null()) return std::nullopt;
+  const auto at = [&](std::size_t i) { return list.at(i).get<std::uint64_t>(); };
+  return decode::load_report{at(0), at(1), at(2), at(3), at(4), at(5), at(6)};
+}
+
 json json_of(const leg_report& report) {
   const decode::session_outcome& outcome = report.outcome;
   return {{"outcome", static_cast<std::int32_t>(outcome.outcome)},
@@ -261,6 +280,7 @@ json json_of(const leg_report& report) {
           {"at_half", json_of(outcome.at_half)},
           {"at_end", json_of(outcome.at_end)},
           {"capture", json_of(outcome.capture)},
+          {"load", json_of(outcome.load)},
           {"cap", json_of(report.cap)},
           {"device", json_of(report.device)}};
 }
@@ -277,6 +297,7 @@ leg_report report_from(const json& object) {
   outcome.at_half = counters_from(object.at("at_half"));
   outcome.at_end = counters_from(object.at("at_end"));
   outcome.capture = capture_from(object.at("capture"));
+  outcome.load = load_from(object.at("load"));
   report.cap = cap_from(object.at("cap"));
   report.device = device_from(object.at("device"));
   return report;

@@ -76,7 +76,7 @@ leg_word run_leg(line_channel& parent, token_board& board, leg_request request) 
   std::optional<cuda_leg> cuda;
   if (request.cuda_ordinal) cuda.emplace(*request.cuda_ordinal, request.is_stream_ordered);
   std::optional<sim_leg> sim;
-  if (request.sim) sim.emplace(*request.sim);
+  if (request.sim) sim.emplace(*request.sim, request.session.ranks);
   host_backend host(request.device_bytes);
   backend& device = cuda ? static_cast<backend&>(*cuda->device) : sim ? sim->device() : host;
   if (!request.memory_profile_path.empty()) request.memory.profile_path = request.memory_profile_path.c_str();
@@ -109,7 +109,7 @@ leg_word run_leg(line_channel& parent, token_board& board, leg_request request) 
   if (cuda) {
     report.outcome = cuda->run(*memory, request.session, after_token);
   } else if (sim) {
-    report.outcome = sim->run(*memory, request.session, after_token);
+    report.outcome = sim->run(*memory, request.memory, request.session, after_token);
   } else {
     report.outcome = decode::run_session(*memory, request.session, after_token);
   }

@@ -4,6 +4,7 @@
 #include <arcalloc/allocator.hpp>
 #include <arcalloc/sim_backend.hpp>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "decode/device_timeline.hpp"
@@ -14,35 +15,39 @@
 
 namespace arcalloc::cli {
 
-/// A simulated card, and a leg on it.
+/// Simulated cards, one a rank, and a leg on them.
 ///
-/// Called by the leg's process. What it says of memory is what the card has lent, never a counter of the allocator:
-/// twice a second of virtual time and after the last token, and at each call of used_bytes.
-/// Concurrency: one thread.
+/// Called by the leg's process. What it says of memory is what the cards have lent together, never a counter of the
+/// allocator: twice a second of virtual time and after the last token, and at each call of used_bytes. Each rank has an
+/// allocator of its own; the first one's is the caller's, and the others are made like it. Concurrency: one thread.
 class sim_leg {
  public:
-  explicit sim_leg(const sim_choice& chosen);
+  sim_leg(const sim_choice& chosen, std::size_t ranks);
 
-  [[nodiscard]] backend& device() noexcept { return device_; }
-  [[nodiscard]] std::uint64_t used_bytes() const { return device_.lent_bytes(); }
+  [[nodiscard]] backend& device() noexcept { return cards_.front()->device; }
+  [[nodiscard]] std::uint64_t used_bytes() const;
 
   /// As run_session. Throws decode::input_error.
-  decode::session_outcome run(allocator& memory, const decode::session_settings& session,
+  decode::session_outcome run(allocator& memory, const options& how, const decode::session_settings& session,
                               const std::function<void(std::size_t)>& after_token);
 
   /// To be called after every token, and with 0 when decoding begins.
   void look(std::size_t tokens);
 
-  /// What was seen, and the card's verdict: after the allocator is gone.
+  /// What was seen, and the cards' verdict: after the allocator is gone.
   void report_to(leg_report& report);
 
  private:
+  struct rank_card {
+    rank_card(const decode::device_model& card, const sim_options& settings) : device(settings), time(device, card) {}
+    sim_backend device;
+    decode::device_timeline time;
+  };
+
   void leave_free();
 
   sim_choice chosen_;
-  const decode::device_model& card_;
-  sim_backend device_;
-  decode::device_timeline time_;
+  std::vector<std::unique_ptr<rank_card>> cards_;
   std::vector<memory_sample> samples_;
   std::uint64_t used_bytes_peak_ = 0;
   std::uint64_t start_ns_ = 0;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,14 +24,26 @@ class load {
   virtual void begin(std::size_t context) = 0;
   /// One decode step.
   virtual void step() = 0;
+  /// Of its weights, as requested.
+  [[nodiscard]] virtual std::uint64_t weight_bytes() const noexcept { return 0; }
+};
+
+/// One card of a load: its memory, its clock, and the device below.
+struct load_rank {
+  allocator* memory;
+  device_timeline* time;
+  const sim_backend* device;
 };
 
 /// A load that has a name, for --config. It needs a simulated device.
 struct named_load {
-  const char* name;
+  std::string name;
   std::size_t default_tokens;
   std::size_t positions_most;  ///< context and tokens together
-  std::unique_ptr<load> (*make)(const charged_memory& memory, const session_settings& settings);
+  std::function<std::unique_ptr<load>(const charged_memory& memory, const session_settings& settings, std::size_t rank)>
+      make;
+  /// Nothing, or why it cannot be divided among so many ranks.
+  std::function<std::string(std::size_t ranks)> refusal_of;
 };
 
 /// All of them.
@@ -39,9 +52,11 @@ struct named_load {
 /// Null where none has the name.
 [[nodiscard]] const named_load* find_load(const std::string& name);
 
-/// Runs a load as run_session runs a model, with the clock of its device. Requires: settings.config_name is a load's.
-/// Throws input_error where the positions are more than it has.
-session_outcome run_load(allocator& memory, device_timeline& time, const session_settings& settings,
+/// Runs a load as run_session runs a model, on one card or several, with their clocks: after each step the ranks wait
+/// for the slowest. The counters are sums over the ranks, steps too, so a figure per step is one rank's. Requires:
+/// settings.config_name is a load's; as many ranks as settings.ranks. Throws input_error where the positions are more
+/// than it has, or it cannot be divided so.
+session_outcome run_load(std::span<const load_rank> ranks, const session_settings& settings,
                          const std::function<void()>& before_decode,
                          const std::function<void(std::size_t)>& after_token);
 

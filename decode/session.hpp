@@ -13,6 +13,7 @@
 
 #include "decode/capture_report.hpp"
 #include "decode/input_error.hpp"
+#include "decode/load_report.hpp"
 
 namespace arcalloc::decode {
 
@@ -29,7 +30,8 @@ struct session_settings {
   std::size_t tokens = 0;        ///< tokens to generate
   std::size_t context = 0;       ///< positions already in the caches when decoding starts, seeded values
   kv_mode kv = kv_mode::concat;
-  bool capture = false;  ///< record one step and replay it for every later token; needs preallocated caches
+  std::size_t ranks = 1;  ///< of a load: cards that it is divided among
+  bool capture = false;   ///< record one step and replay it for every later token; needs preallocated caches
 
   // With capture only. A profile is recorded over warm-up steps, unless one is read or prewarm is off.
   bool prewarm = true;                ///< false: neither warm-up steps nor a prewarm before the window
@@ -50,6 +52,7 @@ struct session_outcome {
   counters at_half{};                ///< cumulative counters after tokens / 2; as at_end if never reached
   counters at_end{};                 ///< cumulative counters after the last step, before tensors and graph are freed
   std::optional<capture_report> capture;  ///< nothing where none was asked for, or decoding never began
+  std::optional<load_report> load;        ///< of a load on simulated cards
 };
 
 class executor;

@@ -25,6 +25,7 @@ TEST(leg_message, a_request_arrives_as_it_was_sent) {
   sent.session.tokens = 12;
   sent.session.context = 34;
   sent.session.kv = decode::kv_mode::preallocated;
+  sent.session.ranks = 9;
   sent.session.capture = true;
   sent.session.prewarm = false;
   sent.session.profile_path = every_byte;
@@ -61,6 +62,7 @@ TEST(leg_message, a_request_arrives_as_it_was_sent) {
   EXPECT_EQ(arrived->metrics_port, 65535U);
   EXPECT_EQ(arrived->name, "bounded");
   EXPECT_TRUE(arrived->is_stream_ordered);
+  EXPECT_EQ(arrived->session.ranks, 9U);
   EXPECT_TRUE(arrived->session.capture);
   EXPECT_FALSE(arrived->session.prewarm);
   EXPECT_EQ(arrived->session.profile_path, every_byte);
@@ -104,6 +106,21 @@ TEST(leg_message, what_a_card_saw_arrives) {
   EXPECT_EQ(found->conviction, every_byte);
   EXPECT_EQ(std::get<leg_mark>(*word_from(word_line(leg_mark{3, 4}))).used_bytes, 4U);
   EXPECT_FALSE(std::get<leg_mark>(*word_from(word_line(leg_mark{3}))).used_bytes);
+}
+
+TEST(leg_message, what_a_load_says_of_itself_arrives) {
+  leg_report sent = *test::completed_run(5, 10).report;
+  EXPECT_FALSE(std::get<leg_report>(*word_from(word_line(sent))).outcome.load);
+  sent.outcome.load = decode::load_report{1, 2, 3, 4, 5, 6, UINT64_MAX};
+  const auto found = std::get<leg_report>(*word_from(word_line(sent))).outcome.load;
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->ranks, 1U);
+  EXPECT_EQ(found->slowest_rank, 2U);
+  EXPECT_EQ(found->weight_bytes, 3U);
+  EXPECT_EQ(found->step_ns_worst, 4U);
+  EXPECT_EQ(found->driver_ns_step_worst, 5U);
+  EXPECT_EQ(found->driver_ns_step_p99, 6U);
+  EXPECT_EQ(found->reserved_bytes_peak_most, UINT64_MAX);
 }
 
 TEST(leg_message, what_a_capture_found_arrives) {

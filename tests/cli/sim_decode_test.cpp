@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "program.hpp"
 
@@ -102,11 +103,38 @@ TEST(sim_decode, driver_calls_cost_what_their_kind_costs) {
   EXPECT_NEAR(sync_ms - async_ms, 11.0 * (152 - 0.7), 5);
 }
 
+TEST(sim_decode, a_model_is_divided_among_cards_and_the_slowest_is_named) {
+  const json result = result_of({"--config", "qwen3-0.6b", "--ranks", "2", "--tokens", "4", "--context", "256"});
+  EXPECT_EQ(result["input"]["ranks"], 2);
+  for (const json& leg : result["legs"]) {
+    EXPECT_EQ(leg["outcome"], "completed");
+    EXPECT_EQ(leg["load"]["ranks"], 2);
+    EXPECT_LT(leg["load"]["slowest_rank"], 2);
+    EXPECT_GE(leg["load"]["weight_bytes"], 2 * 596'049'920);
+    EXPECT_GE(leg["load"]["step_ns_worst"], leg["load"]["driver_ns_step_worst"]);
+    // Both cards' memory, and what one of them has of it.
+    EXPECT_GT(leg["reserved_bytes_peak"], leg["load"]["reserved_bytes_peak_most"]);
+    EXPECT_LE(leg["reserved_bytes_peak"], 2 * leg["load"]["reserved_bytes_peak_most"].get<std::uint64_t>());
+  }
+  EXPECT_EQ(result["accounting"], "identities hold");
+}
+
+struct refusal {
+  std::vector<std::string> words;
+  const char* message;
+};
+
+void expect_refused(std::span<const refusal> refusals) {
+  for (const refusal& each : refusals) {
+    std::vector<std::string> words{"decode"};
+    words.insert(words.end(), each.words.begin(), each.words.end());
+    const ended run = arcalloc(words);
+    EXPECT_EQ(run.exit_status, 2);
+    EXPECT_EQ(run.err, std::string("arcalloc: ") + each.message + "\n");
+  }
+}
+
 TEST(sim_decode, what_does_not_go_together_is_refused) {
-  struct refusal {
-    std::vector<std::string> words;
-    const char* message;
-  };
   const refusal refusals[] = {
       {{"--device", "sim:b200"}, "--device: \"sim:b200\" is none of sim:h200, sim:h100, sim:a100, sim:4090"},
       {{"--free", "100"}, "--free: of use only with a simulated device"},
@@ -127,13 +155,16 @@ TEST(sim_decode, what_does_not_go_together_is_refused) {
       {{"--device", "sim:h200", "--config", "origin-v4", "--kv", "preallocated", "--capture"},
        "--capture: not with --config origin-v4"},
   };
-  for (const refusal& each : refusals) {
-    std::vector<std::string> words{"decode"};
-    words.insert(words.end(), each.words.begin(), each.words.end());
-    const ended run = arcalloc(words);
-    EXPECT_EQ(run.exit_status, 2);
-    EXPECT_EQ(run.err, std::string("arcalloc: ") + each.message + "\n");
-  }
+  const refusal of_ranks[] = {
+      {{"--ranks", "2"}, "--ranks: of use only with a simulated device"},
+      {{"--device", "sim:h200", "--ranks", "2"}, "--ranks: not with --config demo-42m"},
+      {{"--device", "sim:h200", "--ranks", "2", "--config", "origin-v4"}, "--ranks: origin-v4 runs on one rank"},
+      {{"--device", "sim:h200", "--ranks", "3", "--config", "qwen3-32b"},
+       "--ranks: qwen3-32b has 64 heads, which do not divide among 3 ranks"},
+      {{"--device", "sim:h200", "--ranks", "65"}, "--ranks: \"65\" is not a whole number from 1 to 64"},
+  };
+  expect_refused(refusals);
+  expect_refused(of_ranks);
 }
 
 TEST(sim_decode, more_than_there_is_cannot_be_left_free) {

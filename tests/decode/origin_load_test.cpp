@@ -90,11 +90,12 @@ TEST(origin_load, what_a_nearly_full_card_has_left_decides_who_survives) {
 TEST(origin_load, positions_beyond_what_it_has_are_refused) {
   sim_card card;
   const allocator_ptr memory = make_allocator(card.device);
+  const load_rank only{memory.get(), &card.time, &card.device};
   session_settings settings = settings_of(10);
   settings.context = 999'991;
-  EXPECT_THROW(static_cast<void>(run_load(*memory, card.time, settings, {}, [](std::size_t) {})), input_error);
+  EXPECT_THROW(static_cast<void>(run_load({&only, 1}, settings, {}, [](std::size_t) {})), input_error);
   settings.tokens = 0;
-  EXPECT_THROW(static_cast<void>(run_load(*memory, card.time, settings, {}, [](std::size_t) {})), input_error);
+  EXPECT_THROW(static_cast<void>(run_load({&only, 1}, settings, {}, [](std::size_t) {})), input_error);
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ load_run run_on(sim_card& card, const options& policy, const session_settings& s
       EXPECT_EQ(card.device.query_memory(now), status::ok);
       if (free_bytes > 0) card.device.set_others_bytes(now.free_bytes - free_bytes);
     };
-    found.outcome = run_load(*memory, card.time, settings, before_decode, [&](std::size_t tokens) {
+    const load_rank only{memory.get(), &card.time, &card.device};
+    found.outcome = run_load({&only, 1}, settings, before_decode, [&](std::size_t tokens) {
       const std::uint64_t lent = card.device.lent_bytes();
       if (tokens == 0) found.lent_at_start = lent;
       if (tokens == settings.tokens / 2) found.lent_at_half = lent;
