@@ -233,8 +233,8 @@ class allocator {
   void end_step() noexcept;
 
   /// Gives idle memory back until cached_bytes is at most `cached_bytes_target`, coldest first, and
-  /// no more than needed. Does not wait for cached or pending memory: segments whose work has not finished stay. Where a driver free fails, its
-  /// status: the segment is stuck, counted, and retried at the next trim.
+  /// no more than needed. Does not wait for cached or pending memory: segments whose work has not finished stay. Where
+  /// a driver free fails, its status: the segment is stuck, counted, and retried at the next trim.
   [[nodiscard]] status trim(std::uint64_t cached_bytes_target) noexcept;
 
   /// Gives back all idle memory, and waits for pending work to do so: cached_bytes is 0 afterwards. As trim

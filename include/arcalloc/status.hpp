@@ -15,12 +15,12 @@ enum class status : std::int32_t {
   request_too_large,     ///< above 2^47 bytes
   capacity_exceeded,     ///< our own bound on reserved bytes refuses
   device_out_of_memory,  ///< the driver refuses, and nothing we hold could make room
-  capture_miss,          ///< in a capture window without the driver's help; of verify: what a profile wants is not there
-  unknown_pointer,       ///< not the start of a block of this allocator
-  double_free,           ///< the block is idle already, or pending
-  backend_unavailable,   ///< no such device or no driver on this machine
-  backend_failed,        ///< the driver, or host memory for bookkeeping, failed otherwise
-  shutting_down,         ///< the driver is unloading
+  capture_miss,         ///< in a capture window without the driver's help; of verify: what a profile wants is not there
+  unknown_pointer,      ///< not the start of a block of this allocator
+  double_free,          ///< the block is idle already, or pending
+  backend_unavailable,  ///< no such device or no driver on this machine
+  backend_failed,       ///< the driver, or host memory for bookkeeping, failed otherwise
+  shutting_down,        ///< the driver is unloading
 };
 
 inline constexpr int status_count = 11;
