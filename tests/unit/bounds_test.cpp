@@ -192,6 +192,14 @@ TEST(derived_cap, is_armed_at_creation_and_when_decode_begins) {
   EXPECT_EQ(at.device.queries, queries) << "entering the current phase does nothing";
 }
 
+TEST(derived_cap, is_measured_where_the_cache_is_switched_on) {
+  small_world at(options{}, 262 * mib);
+  ASSERT_EQ(at.memory->set_enabled(false), status::ok);
+  at.device.others_bytes = 100 * mib;
+  ASSERT_EQ(at.memory->set_enabled(true), status::ok);
+  EXPECT_EQ(at.now().cached_bytes_max * 8, 3 * 162 * mib);
+}
+
 TEST(derived_cap, shrinks_when_others_take_memory_and_the_driver_refuses) {
   small_world at(options{}, 1000 * mib);
   at.put(at.get(160 * mib));

@@ -83,6 +83,16 @@ TEST(step_report, is_one_line_in_the_origins_terms) {
             "MiB, slack 0.0) sizes 1 bypassed 0\n");
 }
 
+TEST(step_report, divides_what_a_window_of_steps_counted) {
+  counters window{};
+  window.steps = 4;
+  window.driver_allocs = 2;
+  window.driver_frees = 6;
+  char text[256];
+  (void)format_step_report(window, 4, text, sizeof text);
+  EXPECT_NE(std::string(text).find("step 4: allocs/step 0.50 frees/step 1.50 "), std::string::npos) << text;
+}
+
 TEST(step_report, fits_any_buffer) {
   counters window{};
   window.cached_bytes_max = ARCALLOC_NO_BOUND;

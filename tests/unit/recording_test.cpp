@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <filesystem>
+#include <iterator>
 #include <map>
 #include <random>
 #include <set>
@@ -304,6 +307,31 @@ TEST(recording, begins_once_and_can_begin_again) {
   at.record();
   at.put(at.get(300));
   EXPECT_EQ(at.end(), "allocate 300, free");
+}
+
+std::ptrdiff_t open_files() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator{});
+}
+
+TEST(recording, into_a_file_is_refused_beside_another_and_leaves_no_file_open) {
+  engine at;
+  at.record();
+  const std::string path = (std::filesystem::temp_directory_path() / "arcalloc_recording_beside.arct").string();
+  const std::ptrdiff_t before = open_files();
+  EXPECT_EQ(at.memory->record_to(path.c_str()), status::invalid_argument);
+  EXPECT_EQ(open_files(), before);
+  EXPECT_EQ(at.memory->read_recording().recording, 1U) << "the first goes on";
+  (void)at.end();
+  std::filesystem::remove(path);
+}
+
+TEST(recording, says_why_a_file_cannot_be_had) {
+  std::string told;
+  options settings;
+  settings.sink = {[](void* context, const char* line) noexcept { *static_cast<std::string*>(context) += line; }, &told};
+  engine at(settings);
+  EXPECT_EQ(at.memory->record_to("/nonexistent/run.arct"), status::invalid_argument);
+  EXPECT_NE(told.find("/nonexistent/run.arct"), std::string::npos) << told;
 }
 
 TEST(recording, ends_with_its_allocator) {

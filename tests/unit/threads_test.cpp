@@ -183,6 +183,7 @@ TEST(threads, thousands_that_come_and_go_reuse_the_records_of_those_before) {
   }
   EXPECT_EQ(at.now().requests, 300U);
   EXPECT_EQ(at.now().driver_allocs, 1U);
+  EXPECT_EQ(at.now().stream_cache_hits, 299U) << "each has what the one before had, as its own";
   at.check();
 }
 
