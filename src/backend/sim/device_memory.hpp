@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <unordered_set>
-#include <vector>
 
 #include "work_order.hpp"
 
@@ -43,7 +42,9 @@ struct block_out {
 struct lent_range {
   address_range range;
   std::uint64_t lending = 0;  ///< which one: another time the same addresses are other memory
-  std::vector<noted_use> uses;
+  /// By the beginning of what was touched; none touched more than use_bytes_most.
+  std::multimap<std::uint64_t, noted_use> uses;
+  std::uint64_t use_bytes_most = 0;
   /// By begin; two of one begin are convicted, and still there.
   std::multimap<std::uint64_t, block_out> blocks_out;
 };

@@ -79,7 +79,7 @@ void sim_backend::state::judge_idle(lent_range& leaving) {
     judgement.convict("free of ", named(leaving.range), " while the block ",
                       named(leaving.blocks_out.begin()->second.range), " is out");
   }
-  for (const noted_use& use : leaving.uses) {
+  for (const auto& [begin, use] : leaving.uses) {
     if (order.settled(use.work)) continue;
     if (!order.finished(use.work)) {
       judgement.convict("free of ", named(leaving.range), " with unfinished work of ", named(use.work.on), " on ",
@@ -103,11 +103,14 @@ const work_point* sim_backend::state::known_event(const char* call, event point)
 }
 
 void sim_backend::state::note_use(lent_range& around, const noted_use& fresh) {
-  const auto replaced = [&](const noted_use& use) {
-    return fresh.touched.contains(use.touched) && work_order::ordered_before(use.work, fresh.work);
-  };
-  around.uses.erase(std::remove_if(around.uses.begin(), around.uses.end(), replaced), around.uses.end());
-  around.uses.push_back(fresh);
+  const auto beyond = around.uses.lower_bound(fresh.touched.end);
+  for (auto at = around.uses.lower_bound(fresh.touched.begin); at != beyond;) {
+    const noted_use& use = at->second;
+    const bool replaced = fresh.touched.contains(use.touched) && work_order::ordered_before(use.work, fresh.work);
+    at = replaced ? around.uses.erase(at) : std::next(at);
+  }
+  around.uses.emplace(fresh.touched.begin, fresh);
+  around.use_bytes_most = std::max(around.use_bytes_most, fresh.touched.bytes());
 }
 
 void sim_backend::state::judge_overlap(const lent_range& around, const address_range& block) {
@@ -129,8 +132,8 @@ void sim_backend::state::judge_order(lent_range& around, const address_range& bl
   const work_point begun = capture == nullptr ? work_point{} : order.reached(capture->begun_on);
   bool convicted = false;
   const auto answered = [&](const noted_use& use) {
-    if (order.settled(use.work)) return true;
     if (!use.touched.overlaps(block)) return false;
+    if (order.settled(use.work)) return true;
     // Kept where order alone makes it right: the next owner may have another stream.
     if (work_order::ordered_before(use.work, now)) return false;
     if (capture != nullptr && work_order::ordered_before(use.work, begun)) return false;
@@ -146,7 +149,12 @@ void sim_backend::state::judge_order(lent_range& around, const address_range& bl
     }
     return convicted = true;
   };
-  around.uses.erase(std::remove_if(around.uses.begin(), around.uses.end(), answered), around.uses.end());
+  // What begins this far before the block does not reach it.
+  const std::uint64_t earliest = block.begin - std::min(block.begin, around.use_bytes_most);
+  const auto beyond = around.uses.lower_bound(block.end);
+  for (auto at = around.uses.upper_bound(earliest); at != beyond;) {
+    at = answered(at->second) ? around.uses.erase(at) : std::next(at);
+  }
 }
 
 }  // namespace arcalloc
