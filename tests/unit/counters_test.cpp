@@ -91,6 +91,10 @@ TEST(step_report, divides_what_a_window_of_steps_counted) {
   char text[256];
   (void)format_step_report(window, 4, text, sizeof text);
   EXPECT_NE(std::string(text).find("step 4: allocs/step 0.50 frees/step 1.50 "), std::string::npos) << text;
+  (void)format_step_report(window, 1, text, sizeof text);
+  EXPECT_NE(std::string(text).find("allocs/step 2.00 frees/step 6.00 "), std::string::npos) << text;
+  (void)format_step_report(window, 0, text, sizeof text);
+  EXPECT_NE(std::string(text).find("allocs/step 0.00 frees/step 0.00 "), std::string::npos) << text;
 }
 
 TEST(step_report, fits_any_buffer) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <filesystem>
@@ -325,10 +328,32 @@ TEST(recording, into_a_file_is_refused_beside_another_and_leaves_no_file_open) {
   std::filesystem::remove(path);
 }
 
+TEST(recording, of_one_path_goes_to_at_most_64_files) {
+  const auto directory = std::filesystem::temp_directory_path() / ("arcalloc_recording_" + std::to_string(::getpid()));
+  std::filesystem::create_directory(directory);
+  const std::string path = directory / "run.arct";
+  std::vector<int> held;
+  for (int number = 1; number <= 64; ++number) {
+    const std::string name = number == 1 ? path : path + "." + std::to_string(number);
+    held.push_back(::open(name.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    ASSERT_EQ(::flock(held.back(), LOCK_EX | LOCK_NB), 0);
+  }
+  engine at;
+  EXPECT_EQ(at.memory->record_to(path.c_str()), status::invalid_argument);
+  ::close(held.back());
+  EXPECT_EQ(at.memory->record_to(path.c_str()), status::ok);
+  EXPECT_EQ(at.memory->end_recording(), status::ok);
+  EXPECT_GT(std::filesystem::file_size(path + ".64"), 0U);
+  held.pop_back();
+  for (const int file : held) ::close(file);
+  std::filesystem::remove_all(directory);
+}
+
 TEST(recording, says_why_a_file_cannot_be_had) {
   std::string told;
   options settings;
-  settings.sink = {[](void* context, const char* line) noexcept { *static_cast<std::string*>(context) += line; }, &told};
+  settings.sink = {[](void* context, const char* line) noexcept { *static_cast<std::string*>(context) += line; },
+                   &told};
   engine at(settings);
   EXPECT_EQ(at.memory->record_to("/nonexistent/run.arct"), status::invalid_argument);
   EXPECT_NE(told.find("/nonexistent/run.arct"), std::string::npos) << told;

@@ -118,6 +118,7 @@ TEST(settings, good_values_take_effect) {
   EXPECT_FALSE(accepted("ARC_ALLOC_CACHE", "0").enabled);
   EXPECT_TRUE(accepted("ARC_ALLOC_CACHE", "1").enabled);
   EXPECT_FALSE(accepted("ARC_CANDLE_ALLOC_CACHE", "0").enabled);
+  EXPECT_TRUE(accepted("ARC_CANDLE_ALLOC_CACHE", "1").enabled);
   for (const char* value : {"1", "2", "4", "8", "16", "exact"}) {
     EXPECT_STREQ(geometry_name(accepted("ARC_ALLOC_CACHE_GEOMETRY", value).classes), value);
   }
