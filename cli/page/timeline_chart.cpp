@@ -23,7 +23,16 @@ std::string number(double value) {
   return text;
 }
 
-std::string tick_text(double value) { return fixed_text(value, std::fabs(value - std::round(value)) < 1e-9 ? 0 : 2); }
+/// How many decimals tell all of them apart: the same for each, so that they line up.
+int decimals_of(const std::vector<double>& ticks) {
+  int most = 0;
+  for (const double value : ticks) {
+    int digits = 0;
+    for (double scaled = value; digits < 4 && std::fabs(scaled - std::round(scaled)) > 1e-6; scaled *= 10) ++digits;
+    most = std::max(most, digits);
+  }
+  return most;
+}
 
 double highest(const series& one) { return one.mib.empty() ? 0 : *std::max_element(one.mib.begin(), one.mib.end()); }
 
@@ -48,12 +57,14 @@ struct frame {
 
 std::string axes(const frame& at, const std::vector<double>& y_ticks, double events) {
   const std::string right = number(at.x(1));
+  const int decimals = decimals_of(y_ticks);
   std::string out;
   for (const double mib : y_ticks) {
     const std::string y = number(at.y(mib));
     out += std::string("<line class=\"") + (mib == 0 ? "zero" : "grid") + "\" x1=\"" + number(at.shape.left) +
            "\" x2=\"" + right + "\" y1=\"" + y + "\" y2=\"" + y + "\"/><text class=\"tick\" text-anchor=\"end\" x=\"" +
-           number(at.shape.left - 8) + "\" y=\"" + number(at.y(mib) + 4) + "\">" + tick_text(mib) + "</text>\n";
+           number(at.shape.left - 8) + "\" y=\"" + number(at.y(mib) + 4) + "\">" + fixed_text(mib, decimals) +
+           "</text>\n";
   }
   const double floor = at.y(0);
   std::vector<double> x_ticks = axis_ticks(events, at.shape.labels_on_two_lines ? 3 : 6);

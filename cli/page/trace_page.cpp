@@ -42,6 +42,13 @@ std::string ratio_text(std::uint64_t bytes, std::uint64_t of) {
   return of == 0 ? "-" : fixed_text(static_cast<double>(bytes) / static_cast<double>(of), 3);
 }
 
+/// Of one form down a column.
+cell mib_cell(std::uint64_t bytes) { return number_cell(fixed_text(static_cast<double>(bytes) / mebibyte, 2)); }
+
+std::string counted(std::uint64_t count, const char* one, const char* several) {
+  return count_text(count) + ' ' + (count == 1 ? one : several);
+}
+
 std::string size_text(std::uint64_t bytes) {
   if (bytes < 1024) return std::to_string(bytes) + " B";
   if (bytes < 1024 * 1024) return fixed_text(static_cast<double>(bytes) / 1024, bytes % 1024 == 0 ? 0 : 1) + " KiB";
@@ -89,7 +96,7 @@ std::string tenths_table(const life_report& life) {
     const auto add = [&](const kind_of_bytes& kind) {
       std::uint64_t most = 0;
       for (std::size_t i = from; i < to; ++i) most = std::max(most, life.timeline[i].peaks.*kind.bytes);
-      row.push_back(number_cell(mib_text(most)));
+      row.push_back(mib_cell(most));
     };
     for (const kind_of_bytes& kind : upper_kinds) add(kind);
     for (const kind_of_bytes& kind : lower_kinds) add(kind);
@@ -100,8 +107,8 @@ std::string tenths_table(const life_report& life) {
 
 std::string timeline_section(const life_report& life) {
   std::string content =
-      "<p class=\"note\">The most of each kind over stretches of " + count_text(life.events_per_stretch) +
-      (life.events_per_stretch == 1 ? " event" : " events") +
+      "<p class=\"note\">The most of each kind over stretches of " +
+      counted(life.events_per_stretch, "event", "events") +
       " each, as the allocator counted it: a peak within a stretch is kept. Kinds peak at different moments, so those "
       "of "
       "one stretch need not add up to what was reserved.</p>\n" +
@@ -122,8 +129,8 @@ std::string ledger_section(const life_report& life) {
     rows.push_back({text_cell(name), number_cell(count_text(one.requests)), number_cell(count_text(one.hits)),
                     number_cell(count_text(one.misses)), number_cell(count_text(one.driver_allocs)),
                     number_cell(count_text(one.driver_frees)), number_cell(count_text(one.evictions)),
-                    number_cell(count_text(one.driver_calls_most)), number_cell(mib_text(one.requested_bytes_most)),
-                    number_cell(mib_text(one.reserved_bytes_most))});
+                    number_cell(count_text(one.driver_calls_most)), mib_cell(one.requested_bytes_most),
+                    mib_cell(one.reserved_bytes_most)});
   }
   return section(
       "Steps",
@@ -160,8 +167,9 @@ std::string histogram_section(const life_report& life) {
   for (const auto& [bytes, row] : rows) {
     body += "<tr><td>" + size_text(bytes) + "</td><td class=\"n\">" + count_text(row.classes) +
             "</td><td class=\"n\">" + count_text(row.sum.requests) + "</td><td class=\"n\">" +
-            count_text(row.sum.misses) + "</td><td class=\"n\">" + mib_text(row.sum.bytes) +
-            "</td><td class=\"bars\">" + bar(row.sum.requests, most) + "</td></tr>\n";
+            count_text(row.sum.misses) + "</td><td class=\"n\">" +
+            fixed_text(static_cast<double>(row.sum.bytes) / mebibyte, 2) + "</td><td class=\"bars\">" +
+            bar(row.sum.requests, most) + "</td></tr>\n";
   }
   return section("Requests by size",
                  "<p class=\"note\">A row is a doubling of the size class, up to the size that it names.</p>\n<div "
@@ -184,7 +192,8 @@ std::string misses_section(const life_report& life) {
   for (std::size_t i = 0; i < std::min(missed.size(), shown_max); ++i) {
     const auto& [bytes, of] = missed[i];
     rows.push_back({text_cell(size_text(bytes)), number_cell(count_text(of.misses)),
-                    number_cell(count_text(of.requests)), number_cell(ratio_text(of.misses, of.requests)),
+                    number_cell(count_text(of.requests)),
+                    number_cell(fixed_text(static_cast<double>(of.misses) / static_cast<double>(of.requests), 5)),
                     number_cell(count_text(of.live_most))});
   }
   std::string note = "Requests that needed the driver, by size class.";
@@ -244,7 +253,8 @@ std::string verdict(const trace_page_content& content) {
   }
   return "Played from beginning to end: at most " + mib_text(played.last.reserved_bytes_peak) + " MiB reserved, " +
          ratio_text(played.last.reserved_bytes_peak, played.requested_bytes_peak) +
-         " times the most bytes out at once, with " + count_text(played.last.driver_allocs) + " driver allocations.";
+         " times the most bytes out at once, with " +
+         counted(played.last.driver_allocs, "driver allocation", "driver allocations") + ".";
 }
 
 std::string head(const trace_page_content& content, const std::string& title) {
@@ -262,7 +272,8 @@ std::string head(const trace_page_content& content, const std::string& title) {
     out += key_figure("reserved by its own", mib_text(content.trace_reserved_bytes_peak), "MiB, as the trace says");
   }
   const double rate = last.requests == 0 ? 0 : static_cast<double>(last.hits) / static_cast<double>(last.requests);
-  return out + key_figure("hit rate", fixed_text(rate, 5), "of its requests") +
+  return out +
+         key_figure("hit rate", fixed_text(rate, 5), "of its requests; " + counted(last.misses, "miss", "misses")) +
          key_figure("driver calls", count_text(last.driver_allocs + last.driver_frees), "allocations and frees") +
          "</dl>\n</header>\n";
 }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
+#include "cli/number_text.hpp"
 #include "program.hpp"
 
 namespace arcalloc::cli {
 namespace {
 
+using nlohmann::json;
 using test::arcalloc;
 using test::content_of;
 using test::ended;
@@ -35,9 +39,30 @@ std::size_t count_in(const std::string& text, const std::string& what) {
   return count;
 }
 
+/// The first tag that closes another than the one that is open, or that is never closed; empty: none.
+std::string misplaced_tag(const std::string& page) {
+  std::vector<std::string> open;
+  for (std::size_t at = page.find('<'); at != std::string::npos; at = page.find('<', at + 1)) {
+    const std::size_t end = page.find('>', at);
+    if (end == std::string::npos) return page.substr(at, 40);
+    const std::string tag = page.substr(at + 1, end - at - 1);
+    const std::string name = tag.substr(0, tag.find_first_of(" \n"));
+    if (name == "!doctype" || name == "meta" || tag.back() == '/') continue;
+    if (name.front() != '/') {
+      open.push_back(name);
+    } else if (open.empty() || open.back() != name.substr(1)) {
+      return tag + " where " + (open.empty() ? "nothing" : open.back()) + " is open";
+    } else {
+      open.pop_back();
+    }
+  }
+  return open.empty() ? std::string() : open.back() + " is never closed";
+}
+
 void expect_stands_alone(const std::string& page) {
   EXPECT_EQ(page.rfind("<!doctype html>", 0), 0U);
   EXPECT_NE(page.find("</html>"), std::string::npos);
+  EXPECT_EQ(misplaced_tag(page), "");
   for (const char* fetched : {"<script", "http:", "https:", "<link", "<img", "@import", "url("}) {
     EXPECT_EQ(page.find(fetched), std::string::npos) << fetched;
   }
@@ -84,8 +109,33 @@ TEST(report, keeps_the_peak_of_a_long_trace) {
   const std::string page = content_of(folder.file("b"));
   EXPECT_NE(page.find("over stretches of 16 events"), std::string::npos);
   // Reserved, allocated and requested, in one tenth of ten; and what was requested of its size.
-  EXPECT_EQ(count_in(page, "<td class=\"n\">96.0</td>"), 4U);
+  EXPECT_EQ(count_in(page, "<td class=\"n\">96.00</td>"), 4U);
   EXPECT_LT(page.size(), 300'000U);
+}
+
+TEST(report, has_the_figures_of_a_replay_as_text) {
+  const temporary_folder folder;
+  const std::string in = folder.file("a.csv");
+  write_file(in, growing_rows(300));
+  ASSERT_EQ(arcalloc({"report", in, folder.file("page"), "--cap", "64"}).exit_status, 0);
+  ASSERT_EQ(arcalloc({"replay", in, "--cap", "64", "--json", folder.file("j")}).exit_status, 0);
+  const std::string page = content_of(folder.file("page"));
+  const json played = json::parse(content_of(folder.file("j"))).at("policies").at(0);
+  const json& counted = played.at("counters");
+  const auto count = [&](const char* name) { return counted.at(name).get<std::uint64_t>(); };
+  const auto mib = [&](const char* name) { return fixed_text(static_cast<double>(count(name)) / (1 << 20), 2); };
+  ASSERT_GT(count("misses"), 1U);
+  const std::string expected[] = {
+      "<dd>" + count_text(count("driver_allocs") + count("driver_frees")) + "<small>allocations and frees",
+      "of its requests; " + count_text(count("misses")) + " misses",
+      "<dd>" + fixed_text(static_cast<double>(count("hits")) / static_cast<double>(count("requests")), 5) + "<small>",
+      "reserved<tspan class=\"value\" dx=\"6\">" + mib("reserved_bytes_peak") + " MiB",
+      "allocated<tspan class=\"value\" dx=\"6\">" + mib("allocated_bytes_peak") + " MiB",
+      "slack<tspan class=\"value\" dx=\"6\">" + mib("slack_bytes_peak") + " MiB",
+      "<td class=\"n\">" + mib("requested_bytes_peak") + "</td>",
+      "<dt>evictions</dt><dd>" + count_text(count("evictions")) + " segments",
+      "<dt>wanted again soon</dt><dd>" + count_text(count("thrash_evictions")) + "</dd>"};
+  for (const std::string& text : expected) EXPECT_NE(page.find(text), std::string::npos) << text;
 }
 
 TEST(report, shows_steps_and_what_grows) {
