@@ -6,8 +6,10 @@
 #include "flag_values.hpp"
 #include "legs.hpp"
 #include "number_text.hpp"
+#include "page/page.hpp"
 #include "page/trace_page.hpp"
 #include "result_file.hpp"
+#include "result_reading.hpp"
 #include "settings_view.hpp"
 #include "trace/formats/read_trace.hpp"
 #include "trace/formats/trace_summary.hpp"
@@ -106,47 +108,39 @@ exit_status verdict_of(const trace::replay_result& played) {
   return played.refusal ? exit_status::out_of_memory : exit_status::done;
 }
 
-}  // namespace
-
-exit_status run_report(const std::vector<std::string>& words) {
-  CLI::App line(
-      "Plays a trace, in any format that convert reads, to arcalloc on a simulated device, and writes\n"
-      "one self-contained HTML page: the memory over the events against both bounds, steps, requests\n"
-      "and misses by size, growing buffers, evictions and thrash, and what it was made with.\n",
-      "arcalloc report");
-  set_layout(line);
-  constexpr std::uint64_t mib_most = std::uint64_t{1} << 30;
-  report_request asked;
-  reading_flags reading;
+/// The flags of a trace, as they were written.
+struct report_flags {
   std::string cap, capacity, classes, device, granule;
-  line.add_option("FILE", asked.file, "a trace (docs/trace_format.md)");
+  reading_flags reading;
+};
+
+void add_report_flags(CLI::App& line, report_flags& flags, report_request& asked) {
+  line.add_option("FILE", asked.file, "a trace (docs/trace_format.md), or JSON of arcalloc decode");
   line.add_option("OUT", asked.out, "the page (default: FILE with .html behind it)");
   const auto add = [&line](const char* name, std::string& value, const char* form, const char* help) {
     line.add_option(name, value, help)->option_text(form);
   };
-  add("--cap", cap, "MB", "cached max in MiB (default: the environment's, else derived)");
-  add("--capacity", capacity, "MB", "bound on reserved bytes in MiB (default: none)");
-  add("--geometry", classes, "P", "size classes per doubling, 1, 2, 4, 8 or 16, or exact");
-  add("--device", device, "DEVICE", "sim or sim:SIZE (default sim:80GiB)");
-  add("--granularity", granule, "SIZE",
+  add("--cap", flags.cap, "MB", "cached max in MiB (default: the environment's, else derived)");
+  add("--capacity", flags.capacity, "MB", "bound on reserved bytes in MiB (default: none)");
+  add("--geometry", flags.classes, "P", "size classes per doubling, 1, 2, 4, 8 or 16, or exact");
+  add("--device", flags.device, "DEVICE", "sim or sim:SIZE (default sim:80GiB)");
+  add("--granularity", flags.granule, "SIZE",
       "what the device lends at least, a power of two from 512 bytes to\n2MiB (default 2MiB)");
-  add_reading_flags(line, reading, asked.read);
-  if (parse_or_help(line, words)) return exit_status::done;
+  add_reading_flags(line, flags.reading, asked.read);
+}
 
-  if (line.count("FILE") == 0) {
-    throw command_failure{exit_status::bad_usage, "no trace given; see arcalloc report --help"};
-  }
-  if (line.count("OUT") == 0) asked.out = asked.file + ".html";
-  if (asked.out.empty()) throw command_failure{exit_status::bad_usage, "OUT: the name is empty"};
-  if (asked.out == asked.file) throw command_failure{exit_status::bad_usage, "OUT: is the trace itself"};
+void read_report_flags(const CLI::App& line, const report_flags& flags, report_request& asked) {
+  constexpr std::uint64_t bound_mb_most = std::uint64_t{1} << 30;
   const auto given = [&line](const char* name) { return line.count(name) > 0; };
-  if (given("--cap")) asked.bounds.cap_mb = require_count("--cap", cap, 0, mib_most);
-  if (given("--capacity")) asked.capacity_bytes = require_count("--capacity", capacity, 1, mib_most) << 20;
-  if (given("--geometry")) asked.classes = require_geometry(classes);
-  if (given("--device")) asked.device_bytes = require_sim_bytes(device);
-  if (given("--granularity")) asked.granule_bytes = require_sim_granule(granule);
-  read_reading_flags(line, reading, asked.read);
+  if (given("--cap")) asked.bounds.cap_mb = require_count("--cap", flags.cap, 0, bound_mb_most);
+  if (given("--capacity")) asked.capacity_bytes = require_count("--capacity", flags.capacity, 1, bound_mb_most) << 20;
+  if (given("--geometry")) asked.classes = require_geometry(flags.classes);
+  if (given("--device")) asked.device_bytes = require_sim_bytes(flags.device);
+  if (given("--granularity")) asked.granule_bytes = require_sim_granule(flags.granule);
+  read_reading_flags(line, flags.reading, asked.read);
+}
 
+exit_status report_trace(const report_request& asked, const std::vector<std::string>& words) {
   const settings_view environment = read_settings();
   require_settings(environment);
   require_writable("OUT", asked.out);
@@ -165,6 +159,55 @@ exit_status run_report(const std::vector<std::string>& words) {
   write_result_file("OUT", asked.out, text);
   print(asked, content, text.size());
   return verdict_of(content.life.played);
+}
+
+exit_status report_result(const report_request& asked, const std::string& schema) {
+  if (schema != "arcalloc.decode/1") {
+    throw command_failure{exit_status::bad_usage,
+                          asked.file + ": holds " + schema + "; pages are made of traces and of arcalloc.decode/1"};
+  }
+  require_writable("OUT", asked.out);
+  const decode_result result = read_decode_result(asked.file);
+  const std::string text = page::decode_page(result);
+  write_result_file("OUT", asked.out, text);
+  std::printf("%s: result of arcalloc decode, %s legs\n%s: %s bytes\n", one_line(asked.file).c_str(),
+              count_text(result.legs.size()).c_str(), one_line(asked.out).c_str(), count_text(text.size()).c_str());
+  return exit_status::done;
+}
+
+}  // namespace
+
+exit_status run_report(const std::vector<std::string>& words) {
+  CLI::App line(
+      "Plays a trace, in any format that convert reads, to arcalloc on a simulated device, and writes\n"
+      "one self-contained HTML page: the memory over the events against both bounds, steps, requests\n"
+      "and misses by size, growing buffers, evictions and thrash, and what it was made with.\n"
+      "Of a result that arcalloc decode wrote as JSON it writes the page that decode would have.\n",
+      "arcalloc report");
+  set_layout(line);
+  report_request asked;
+  report_flags flags;
+  add_report_flags(line, flags, asked);
+  if (parse_or_help(line, words)) return exit_status::done;
+
+  if (line.count("FILE") == 0) {
+    throw command_failure{exit_status::bad_usage, "no trace or result given; see arcalloc report --help"};
+  }
+  if (line.count("OUT") == 0) asked.out = asked.file + ".html";
+  if (asked.out.empty()) throw command_failure{exit_status::bad_usage, "OUT: the name is empty"};
+  if (asked.out == asked.file) throw command_failure{exit_status::bad_usage, "OUT: is the file that is read"};
+  const auto schema = line.count("--from") == 0 ? schema_of(asked.file) : std::nullopt;
+  if (!schema) {
+    read_report_flags(line, flags, asked);
+    return report_trace(asked, words);
+  }
+  for (const CLI::Option* one : line.get_options()) {
+    if (one->count() > 0 && one->get_name().starts_with("--")) {
+      throw command_failure{exit_status::bad_usage,
+                            one->get_name() + ": is about traces, and " + asked.file + " is a result"};
+    }
+  }
+  return report_result(asked, *schema);
 }
 
 }  // namespace arcalloc::cli

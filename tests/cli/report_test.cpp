@@ -168,15 +168,31 @@ TEST(report, escapes_what_a_file_is_called) {
   EXPECT_NE(page.find("&lt;b&gt;&amp;.csv"), std::string::npos);
 }
 
+TEST(report, of_a_result_of_decode_is_the_page_that_decode_writes) {
+  const temporary_folder folder;
+  const ended made = arcalloc({"decode", "--config", "demo-3m", "--tokens", "12", "--legs", "unbounded,bounded",
+                               "--rounds", "2", "--json", folder.file("j"), "--report", folder.file("page")});
+  ASSERT_EQ(made.exit_status, 0) << made.err;
+  const ended again = arcalloc({"report", folder.file("j")});
+  EXPECT_EQ(again.exit_status, 0) << again.err;
+  EXPECT_EQ(content_of(folder.file("j.html")), content_of(folder.file("page")));
+  EXPECT_EQ(again.out.rfind(folder.file("j") + ": result of arcalloc decode, 2 legs\n", 0), 0U) << again.out;
+}
+
 TEST(report, refuses_what_it_cannot_use) {
   const temporary_folder folder;
   write_file(folder.file("a"), growing_rows(3));
   write_file(folder.file("bad"), "t_us,op,id,size,stream\nx\n");
+  write_file(folder.file("cut"), "{\"schema\": \"arcalloc.decode/1\", \"provenance\": {");
+  write_file(folder.file("other"), "{\n  \"schema\" : \"arcalloc.tune/1\"}");
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{}, "no trace"},
       {{folder.file("none")}, "none"},
       {{folder.file("bad")}, "bad:2"},
-      {{folder.file("a"), folder.file("a")}, "is the trace itself"},
+      {{folder.file("a"), folder.file("a")}, "is the file that is read"},
+      {{folder.file("cut")}, "cut: no result of arcalloc decode"},
+      {{folder.file("other")}, "holds arcalloc.tune/1"},
+      {{folder.file("cut"), "--cap", "8"}, "--cap: is about traces"},
       {{folder.file("a"), "/no/such/directory/p"}, "OUT"},
       {{folder.file("a"), "--cap", "x"}, "--cap"},
       {{folder.file("a"), "--geometry", "3"}, "--geometry"},
