@@ -110,7 +110,7 @@ class ScratchBuild:
         linker = next((name for name in LINKERS if shutil.which("ld." + name)), None)
         checked(["cmake", "-S", self.copy, "-B", self.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Mutation",
                  f"-DCMAKE_CXX_FLAGS_MUTATION={FLAGS} -include {self.standard}", f"-DCMAKE_C_FLAGS_MUTATION={FLAGS}",
-                 "-DARCALLOC_BUILD_PROGRAM=OFF", "-DARCALLOC_INSTALL=OFF",
+                 "-DARCALLOC_BUILD_PROGRAM=ON", "-DARCALLOC_INSTALL=OFF",
                  "-DCMAKE_EXE_LINKER_FLAGS=" + (f"-fuse-ld={linker}" if linker else "")], "configuring the copy")
         rows = json.loads((self.build / "compile_commands.json").read_text())
         self.compiles = {output_of(shlex.split(row["command"])): row["command"] for row in rows}
