@@ -6,6 +6,7 @@
 #include "cuda_device.hpp"
 #include "decode/configs.hpp"
 #include "decode/load.hpp"
+#include "decode/serving_load.hpp"
 #include "metrics_server.hpp"
 
 namespace arcalloc::cli {
@@ -17,6 +18,10 @@ constexpr std::uint64_t tokens_most = 10'000'000;
 constexpr std::uint64_t rounds_most = 1000;
 constexpr std::uint64_t cap_mb_most = std::uint64_t{1} << 30;
 constexpr std::uint64_t ranks_most = 64;
+constexpr std::uint64_t batch_most = 4096;
+constexpr std::uint64_t chunk_most = 65'536;
+constexpr std::uint64_t draft_most = 64;
+constexpr std::uint64_t seconds_most = 31'536'000;
 constexpr std::uint64_t granule_most = std::uint64_t{1} << 30;
 
 std::string config_list() {
@@ -127,7 +132,7 @@ void set_sim_device(const CLI::App& line, const decode_flags& flags, decode_requ
 
 /// Host memory or a CUDA device.
 void set_real_device(const CLI::App& line, const decode_flags& flags, decode_request& request) {
-  for (const char* flag : {"--granularity", "--free", "--ranks"}) {
+  for (const char* flag : {"--granularity", "--free", "--ranks", "--layers", "--requests"}) {
     if (line.count(flag) > 0) refuse(std::string(flag) + ": of use only with a simulated device");
   }
   request.device = require_device(flags.device);
@@ -157,6 +162,47 @@ void require_load(const decode_request& request) {
   if (!refusal.empty()) refuse("--ranks: " + refusal);
 }
 
+void set_layers(const decode_flags& flags, decode::session_settings& session) {
+  const decode::named_load* load = decode::find_load(session.config_name);
+  if (load == nullptr || load->layers == 0) refuse("--layers: not with --config " + session.config_name);
+  session.layers = require_count("--layers", flags.layers, 1, load->layers);
+}
+
+/// Requests instead of one sequence. The file is read here as well, so that what is wrong with it is said before
+/// anything runs. After the load is known to be one.
+void set_serving(const CLI::App& line, const decode_flags& flags, decode::session_settings& session) {
+  for (const char* flag : {"--batch", "--chunk", "--draft", "--every", "--seconds"}) {
+    if (line.count(flag) > 0 && line.count("--requests") == 0)
+      refuse(std::string(flag) + ": of use only with --requests");
+  }
+  if (line.count("--requests") == 0) return;
+  if (flags.requests.empty()) refuse("--requests: the name is empty");
+  const decode::named_load* load = decode::find_load(session.config_name);
+  if (load == nullptr || load->layers == 0) refuse("--requests: not with --config " + session.config_name);
+  for (const char* flag : {"--context", "--prompt"}) {
+    if (line.count(flag) > 0) refuse(std::string(flag) + ": not with --requests, which bring their own");
+  }
+  decode::serving_settings how;
+  how.requests_path = flags.requests;
+  how.batch = require_count("--batch", flags.batch, 1, batch_most);
+  how.chunk_rows = require_count("--chunk", flags.chunk, 1, chunk_most);
+  how.draft = require_count("--draft", flags.draft, 0, draft_most);
+  how.window_s = require_count("--every", flags.every, 1, seconds_most);
+  if (line.count("--seconds") > 0) {
+    if (line.count("--tokens") > 0) refuse("--seconds and --tokens exclude each other");
+    how.stop_after_s = require_count("--seconds", flags.seconds, 1, seconds_most);
+  }
+  try {
+    const std::uint64_t all =
+        decode::answer_tokens(decode::read_requests(how.requests_path), load->positions_most, how.draft);
+    if (all == 0) refuse("--requests: " + how.requests_path + ": all of them are longer than " + load->name + " is");
+    if (line.count("--tokens") == 0) session.tokens = all;
+  } catch (const decode::input_error& error) {
+    refuse("--requests: " + error.message);
+  }
+  session.serving = std::move(how);
+}
+
 /// What the run is on, and what goes with that. After everything else of the session is set.
 void set_device(const CLI::App& line, const decode_flags& flags, decode_request& request) {
   const bool is_sim = flags.device.rfind("sim:", 0) == 0;
@@ -167,6 +213,8 @@ void set_device(const CLI::App& line, const decode_flags& flags, decode_request&
   }
   request.session.ranks = require_count("--ranks", flags.ranks, 1, ranks_most);
   require_load(request);
+  if (line.count("--layers") > 0) set_layers(flags, request.session);
+  set_serving(line, flags, request.session);
 }
 
 void set_trace(const CLI::App& line, const decode_flags& flags, decode_request& request) {
@@ -216,6 +264,16 @@ void add_flags(CLI::App& line, decode_flags& flags) {
       "what a simulated card has left when decoding begins, in MiB (default: all there is)");
   add("--ranks", flags.ranks, "N",
       "cards that a published model is divided among, each with its allocator (default 1)");
+  add("--layers", flags.layers, "N", "the first N layers of a published model alone (default: all)");
+  add("--requests", flags.requests, "FILE",
+      "serve these requests with a published model, in virtual time, instead of decoding\none sequence: a CSV file, "
+      "TIMESTAMP,ContextTokens,GeneratedTokens");
+  add("--batch", flags.batch, "N", "sequences served at once (default 16)");
+  add("--chunk", flags.chunk, "N", "rows of prompts in one step (default 512)");
+  add("--draft", flags.draft, "N", "positions guessed ahead for each sequence in a step (default 0)");
+  add("--every", flags.every, "SECONDS", "what a line about served traffic covers (default 900)");
+  add("--seconds", flags.seconds, "N",
+      "serve for so long, the file over and over (default: until all are served once)");
   add("--legs", flags.legs, "LIST", "which of off,unbounded,exact,bounded to run (default: all)");
   add("--kv", flags.kv, "MODE",
       "concat: the caches grow by concatenation (default)\npreallocated: full size from the start");

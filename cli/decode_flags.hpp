@@ -21,6 +21,13 @@ struct decode_flags {
   std::string granularity = "512";
   std::string free;
   std::string ranks = "1";
+  std::string layers;
+  std::string requests;
+  std::string batch = "16";
+  std::string chunk = "512";
+  std::string draft = "0";
+  std::string every = "900";
+  std::string seconds;
   std::string legs = "off,unbounded,exact,bounded";
   std::string kv = "concat";
   std::string cap;

@@ -3,6 +3,7 @@
 
 #include "decode_columns.hpp"
 #include "json_text.hpp"
+#include "serving_json.hpp"
 
 namespace arcalloc::cli {
 
@@ -119,7 +120,8 @@ ordered_json load_json(const std::optional<decode::load_report>& load) {
           {"step_ns_worst", load->step_ns_worst},
           {"driver_ns_step_worst", load->driver_ns_step_worst},
           {"driver_ns_step_p99", load->driver_ns_step_p99},
-          {"reserved_bytes_peak_most", load->reserved_bytes_peak_most}};
+          {"reserved_bytes_peak_most", load->reserved_bytes_peak_most},
+          {"serving", serving_json(load->serving)}};
 }
 
 ordered_json leg_json(const leg_result& leg) {
@@ -174,6 +176,13 @@ const char* work_name(device_kind kind) {
   return "arithmetic";
 }
 
+ordered_json serving_input_json(const std::optional<decode::serving_settings>& how) {
+  if (!how) return nullptr;
+  return {{"requests", how->requests_path}, {"batch", how->batch},
+          {"chunk", how->chunk_rows},       {"draft", how->draft},
+          {"every", how->window_s},         {"seconds", how->stop_after_s}};
+}
+
 ordered_json input_json(const decode_request& request) {
   const decode::session_settings& session = request.session;
   return {{"config", text_or_null(session.config_name)},
@@ -184,6 +193,8 @@ ordered_json input_json(const decode_request& request) {
           {"context", session.context},
           {"kv", session.kv == decode::kv_mode::concat ? "concat" : "preallocated"},
           {"ranks", session.ranks},
+          {"layers", session.layers == 0 ? ordered_json(nullptr) : ordered_json(session.layers)},
+          {"serving", serving_input_json(session.serving)},
           {"capture", session.capture},
           {"work", work_name(request.device.kind)},
           {"stream_ordered", request.device.is_stream_ordered},

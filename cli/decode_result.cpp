@@ -161,7 +161,7 @@ leg_figures figures_of(const leg_run& run, const decode::session_settings& sessi
   if (!figures.completed) {
     figures.ended += run.started ? " at token " + std::to_string(run.tokens_done + 1) : " before token 1";
     if (!run.death.empty()) figures.ended += ", " + run.death;
-  } else if (run.tokens_done < session.tokens) {
+  } else if (run.tokens_done < session.tokens && !session.serving) {
     figures.ended += " early, after token " + std::to_string(run.tokens_done);
   }
   if (run.report) {

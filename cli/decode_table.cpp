@@ -5,6 +5,7 @@
 #include "decode/load.hpp"
 #include "decode_columns.hpp"
 #include "number_text.hpp"
+#include "serving_text.hpp"
 #include "text_table.hpp"
 
 namespace arcalloc::cli {
@@ -100,6 +101,7 @@ std::string decode_table(const decode_result& result) {
   out += "peaks\n" + table_of(peak_columns(), result.legs) + '\n';
   if (has_captures(result)) out += "capture and replay\n" + table_of(capture_columns(), result.legs) + '\n';
   out += "memory above the start, by tenths of the tokens, MiB\n" + decile_table(result.legs) + '\n';
+  for (const leg_result& leg : result.legs) out += serving_table(leg);
   if (result.request.rounds > 1) out += "ms per token, by rounds\n" + rounds_table(result) + '\n';
   out += "bound cost: " + bound_cost_text(result) + '\n';
   out += "gain kept: " + gain_kept_text(result) + '\n';

@@ -4,6 +4,8 @@
 #include <arcalloc/counters.hpp>
 #include <nlohmann/json.hpp>
 
+#include "serving_json.hpp"
+
 namespace arcalloc::cli {
 
 namespace {
@@ -103,6 +105,17 @@ options options_from(const json& object) {
   return memory;
 }
 
+json json_of(const std::optional<decode::serving_settings>& how) {
+  if (!how) return nullptr;
+  return {hex_of(how->requests_path), how->batch, how->chunk_rows, how->draft, how->window_s, how->stop_after_s};
+}
+
+std::optional<decode::serving_settings> serving_settings_from(const json& list) {
+  if (list.is_null()) return std::nullopt;
+  const auto at = [&](std::size_t i) { return list.at(i).get<std::uint64_t>(); };
+  return decode::serving_settings{bytes_of(list.at(0)), at(1), at(2), at(3), at(4), at(5)};
+}
+
 json json_of(const decode::session_settings& session) {
   return {{"model", hex_of(session.model_path)},
           {"tokenizer", hex_of(session.tokenizer_path)},
@@ -112,6 +125,8 @@ json json_of(const decode::session_settings& session) {
           {"context", session.context},
           {"kv", static_cast<int>(session.kv)},
           {"ranks", session.ranks},
+          {"layers", session.layers},
+          {"serving", json_of(session.serving)},
           {"capture", session.capture},
           {"prewarm", session.prewarm},
           {"profile", hex_of(session.profile_path)},
@@ -128,6 +143,8 @@ decode::session_settings session_from(const json& object) {
   session.context = object.at("context").get<std::size_t>();
   session.kv = static_cast<decode::kv_mode>(object.at("kv").get<int>());
   session.ranks = object.at("ranks").get<std::size_t>();
+  session.layers = object.at("layers").get<std::size_t>();
+  session.serving = serving_settings_from(object.at("serving"));
   session.capture = object.at("capture").get<bool>();
   session.prewarm = object.at("prewarm").get<bool>();
   session.profile_path = bytes_of(object.at("profile"));
@@ -260,13 +277,14 @@ json json_of(const std::optional<decode::load_report>& load) {
           load->step_ns_worst,
           load->driver_ns_step_worst,
           load->driver_ns_step_p99,
-          load->reserved_bytes_peak_most};
+          load->reserved_bytes_peak_most,
+          serving_json(load->serving)};
 }
 
 std::optional<decode::load_report> load_from(const json& list) {
   if (list.is_null()) return std::nullopt;
   const auto at = [&](std::size_t i) { return list.at(i).get<std::uint64_t>(); };
-  return decode::load_report{at(0), at(1), at(2), at(3), at(4), at(5), at(6)};
+  return decode::load_report{at(0), at(1), at(2), at(3), at(4), at(5), at(6), serving_from(list.at(7))};
 }
 
 json json_of(const leg_report& report) {

@@ -7,6 +7,8 @@
 #include "decode/input_error.hpp"
 #include "decode/model_load.hpp"
 #include "decode/origin_load.hpp"
+#include "decode/serving_load.hpp"
+#include "decode/serving_watch.hpp"
 
 namespace arcalloc::decode {
 
@@ -18,6 +20,14 @@ void check(const named_load& named, const session_settings& settings) {
   if (settings.tokens == 0) throw input_error{"tokens must be at least 1"};
   const std::string refusal = named.refusal_of(settings.ranks);
   if (!refusal.empty()) throw input_error{refusal};
+  if (settings.layers > named.layers) {
+    throw input_error{named.name + " has no " + std::to_string(settings.layers) + " layers to be cut to"};
+  }
+  if (settings.serving) {
+    if (named.layers == 0) throw input_error{named.name + " serves no requests"};
+    if (settings.context > 0) throw input_error{"requests bring their own context"};
+    return;
+  }
   if (settings.context <= named.positions_most && settings.tokens <= named.positions_most - settings.context) return;
   throw input_error{"context " + std::to_string(settings.context) + " and tokens " + std::to_string(settings.tokens) +
                     " exceed the " + std::to_string(named.positions_most) + " positions of " + named.name};
@@ -51,24 +61,30 @@ class load_run {
   }
 
   void begin(const std::function<void()>& before_decode) {
-    if (settings_.context > 0) enter(phase::prefill);
+    // Weights and context go to the driver as they are: no cache is of use to what stays.
+    if (settings_.context > 0 || settings_.serving) enter(phase::prefill);
     for (const auto& rank : ranks_) {
       rank->what->begin(settings_.context);
       // What was loaded is no part of the first step.
       rank->on.time->synchronise();
     }
     if (before_decode) before_decode();
-    enter(phase::decode);
+    enter(settings_.serving ? phase::mixed : phase::decode);
     outcome_.at_decode_start = read();
     if (settings_.tokens < 2) outcome_.at_half = outcome_.at_decode_start;
+    if (settings_.serving) watch_.emplace(settings_.serving->window_s, [this] { return read(); }).begin();
   }
 
   void make_tokens(const std::function<void(std::size_t)>& after_token) {
-    while (outcome_.tokens_done < settings_.tokens) {
-      step();
-      ++outcome_.tokens_done;
-      if (outcome_.tokens_done == settings_.tokens / 2) outcome_.at_half = read();
-      after_token(outcome_.tokens_done);
+    while (has_more()) {
+      wait();
+      if (!has_more()) break;
+      for (std::uint64_t left = step(); left > 0; --left) {
+        ++outcome_.tokens_done;
+        if (outcome_.tokens_done == settings_.tokens / 2) outcome_.at_half = read();
+        after_token(outcome_.tokens_done);
+        if (outcome_.tokens_done == settings_.tokens && !ends_by_time()) break;
+      }
     }
   }
 
@@ -79,6 +95,7 @@ class load_run {
     outcome_.at_end = read();
     if (outcome_.at_half.size == 0) outcome_.at_half = outcome_.at_end;
     load_report& report = outcome_.load.emplace();
+    if (watch_) report.serving = watch_->finish(now_ns_);
     report.ranks = ranks_.size();
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       running_rank& rank = *ranks_[i];
@@ -91,11 +108,8 @@ class load_run {
       if (outcome_.outcome == status::ok) outcome_.outcome = rank.tensors.first_refused_free();
     }
     report.step_ns_worst = step_ns_worst_;
-    if (!driver_ns_.empty()) {
-      std::sort(driver_ns_.begin(), driver_ns_.end());
-      report.driver_ns_step_worst = driver_ns_.back();
-      report.driver_ns_step_p99 = driver_ns_[(driver_ns_.size() * 99 + 99) / 100 - 1];
-    }
+    report.driver_ns_step_p99 = percentile_99(driver_ns_, steps_);
+    if (!driver_ns_.empty()) report.driver_ns_step_worst = driver_ns_.back();
     return std::move(outcome_);
   }
 
@@ -107,26 +121,49 @@ class load_run {
     }
   }
 
-  void step() {
-    std::vector<std::uint64_t> took;
+  [[nodiscard]] bool ends_by_time() const { return settings_.serving && settings_.serving->stop_after_s > 0; }
+
+  [[nodiscard]] bool has_more() const {
+    if (outcome_.tokens_done >= settings_.tokens && !ends_by_time()) return false;
+    return !ranks_.front()->what->is_done(now_ns_);
+  }
+
+  /// Until there is something to do.
+  void wait() {
+    std::uint64_t ns = 0;
+    for (const auto& rank : ranks_) ns = rank->what->idle_ns(now_ns_);
+    if (ns == 0) return;
+    for (const auto& rank : ranks_) rank->on.time->pass(ns);
+    now_ns_ += ns;
+    watch_->wait(now_ns_ - ns, now_ns_);
+  }
+
+  /// How many tokens it made.
+  std::uint64_t step() {
+    took_.clear();
     std::uint64_t driver_ns = 0;
+    load_step taken;
     for (const auto& rank : ranks_) {
       device_timeline& time = *rank->on.time;
       const std::uint64_t began = time.now_ns();
       const std::uint64_t driver_began = rank->on.device->now_ns();
-      rank->what->step();
+      taken = rank->what->step(now_ns_);
       // The sampled token: the host cannot go on without it.
       time.synchronise();
       rank->on.memory->end_step();
-      took.push_back(time.now_ns() - began);
-      rank->busy_ns += took.back();
+      took_.push_back(time.now_ns() - began);
+      rank->busy_ns += took_.back();
       driver_ns = std::max(driver_ns, rank->on.device->now_ns() - driver_began);
     }
-    const std::uint64_t slowest = *std::max_element(took.begin(), took.end());
-    for (std::size_t i = 0; i < took.size(); ++i) ranks_[i]->on.time->pass(slowest - took[i]);
+    const std::uint64_t slowest = *std::max_element(took_.begin(), took_.end());
+    for (std::size_t i = 0; i < took_.size(); ++i) ranks_[i]->on.time->pass(slowest - took_[i]);
+    now_ns_ += slowest;
     outcome_.decode_seconds += static_cast<double>(slowest) / 1e9;
     step_ns_worst_ = std::max(step_ns_worst_, slowest);
-    driver_ns_.push_back(driver_ns);
+    ++steps_;
+    if (driver_ns > 0) driver_ns_.push_back(driver_ns);
+    if (watch_) watch_->add(taken, {slowest, driver_ns}, now_ns_);
+    return taken.tokens;
   }
 
   /// The sum over the ranks; what says which, and not how many, is the first rank's.
@@ -149,9 +186,22 @@ class load_run {
   const session_settings& settings_;
   std::vector<std::unique_ptr<running_rank>> ranks_;
   session_outcome outcome_;
+  std::optional<serving_watch> watch_;
+  std::uint64_t now_ns_ = 0;  ///< since begin, waits included
+  std::uint64_t steps_ = 0;
   std::uint64_t step_ns_worst_ = 0;
-  std::vector<std::uint64_t> driver_ns_;
+  std::vector<std::uint64_t> took_;       ///< of a step, by rank
+  std::vector<std::uint64_t> driver_ns_;  ///< of the steps that called the driver
 };
+
+std::unique_ptr<load> make_model(const model_shape& published, const charged_memory& memory,
+                                 const session_settings& settings, std::size_t rank) {
+  model_shape model = published;
+  if (settings.layers > 0) model.layers = settings.layers;
+  const model_share share{settings.ranks, rank, settings.kv};
+  if (settings.serving) return std::make_unique<serving_load>(memory, model, share, *settings.serving);
+  return std::make_unique<model_load>(memory, model, share);
+}
 
 std::vector<named_load> make_named_loads() {
   std::vector<named_load> all;
@@ -162,11 +212,10 @@ std::vector<named_load> make_named_loads() {
                  [](std::size_t ranks) { return ranks == 1 ? "" : "origin-v4 runs on one rank"; }});
   for (const model_shape& model : model_shapes()) {
     all.push_back({model.name, model_tokens, model.positions,
-                   [&model](const charged_memory& memory, const session_settings& settings,
-                            std::size_t rank) -> std::unique_ptr<load> {
-                     return std::make_unique<model_load>(memory, model, model_share{settings.ranks, rank, settings.kv});
+                   [&model](const charged_memory& memory, const session_settings& settings, std::size_t rank) {
+                     return make_model(model, memory, settings, rank);
                    },
-                   [&model](std::size_t ranks) { return division_refusal(model, ranks); }});
+                   [&model](std::size_t ranks) { return division_refusal(model, ranks); }, model.layers});
   }
   return all;
 }

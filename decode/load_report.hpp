@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+
+#include "decode/serving_report.hpp"
 
 namespace arcalloc::decode {
 
@@ -14,6 +17,7 @@ struct load_report {
   std::uint64_t driver_ns_step_worst = 0;      ///< the driver's calls in a step, on one rank
   std::uint64_t driver_ns_step_p99 = 0;        ///< of a hundred steps, 99 had no more
   std::uint64_t reserved_bytes_peak_most = 0;  ///< of one rank
+  std::optional<serving_report> serving{};
 };
 
 }  // namespace arcalloc::decode

@@ -68,9 +68,10 @@ void model_load::begin(std::size_t context) {
   own_.push_back(add_sequence(context, model_.positions));
 }
 
-void model_load::step() {
+load_step model_load::step(std::uint64_t) {
   const pass_part only{&own_.front(), 1};
   pass({&only, 1});
+  return {};
 }
 
 tensor model_load::rows_of(std::uint64_t rows, std::uint64_t columns) const {

@@ -44,7 +44,7 @@ class model_load final : public load {
   model_load(const charged_memory& memory, const model_shape& model, const model_share& share);
 
   void begin(std::size_t context) override;
-  void step() override;
+  load_step step(std::uint64_t now_ns) override;
 
   void load_weights();
   [[nodiscard]] cached_sequence add_sequence(std::uint64_t positions, std::uint64_t room);
@@ -76,7 +76,7 @@ class model_load final : public load {
   [[nodiscard]] std::uint64_t key_row_bytes() const noexcept;
 
   charged_memory memory_;
-  const model_shape& model_;
+  model_shape model_;
   model_share share_;
   std::vector<tensor> weights_;
   std::uint64_t weight_bytes_ = 0;

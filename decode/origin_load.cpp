@@ -78,13 +78,14 @@ void origin_load::begin(std::size_t context) {
   }
 }
 
-void origin_load::step() {
+load_step origin_load::step(std::uint64_t) {
   ++position_;
   for (std::size_t layer = 0; layer < layers; ++layer) {
     for (const std::uint32_t bytes : in_layer_) request_fixed(bytes);
     request_growing(layer);
   }
   for (const std::uint32_t bytes : outside_) request_fixed(bytes);
+  return {};
 }
 
 }  // namespace arcalloc::decode

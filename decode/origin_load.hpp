@@ -28,7 +28,7 @@ class origin_load final : public load {
   explicit origin_load(const charged_memory& memory);
 
   void begin(std::size_t context) override;
-  void step() override;
+  load_step step(std::uint64_t now_ns) override;
 
  private:
   static constexpr std::size_t lifetime_most = 5;

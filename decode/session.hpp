@@ -14,6 +14,7 @@
 #include "decode/capture_report.hpp"
 #include "decode/input_error.hpp"
 #include "decode/load_report.hpp"
+#include "decode/serving_settings.hpp"
 
 namespace arcalloc::decode {
 
@@ -30,8 +31,10 @@ struct session_settings {
   std::size_t tokens = 0;        ///< tokens to generate
   std::size_t context = 0;       ///< positions already in the caches when decoding starts, seeded values
   kv_mode kv = kv_mode::concat;
-  std::size_t ranks = 1;  ///< of a load: cards that it is divided among
-  bool capture = false;   ///< record one step and replay it for every later token; needs preallocated caches
+  std::size_t ranks = 1;                      ///< of a load: cards that it is divided among
+  std::size_t layers = 0;                     ///< of a load: the first so many alone; 0: all of them
+  std::optional<serving_settings> serving{};  ///< of a load: requests instead of one sequence
+  bool capture = false;  ///< record one step and replay it for every later token; needs preallocated caches
 
   // With capture only. A profile is recorded over warm-up steps, unless one is read or prewarm is off.
   bool prewarm = true;                ///< false: neither warm-up steps nor a prewarm before the window

@@ -26,6 +26,8 @@ TEST(leg_message, a_request_arrives_as_it_was_sent) {
   sent.session.context = 34;
   sent.session.kv = decode::kv_mode::preallocated;
   sent.session.ranks = 9;
+  sent.session.layers = 7;
+  sent.session.serving = decode::serving_settings{every_byte, 1, 2, 3, 4, UINT64_MAX};
   sent.session.capture = true;
   sent.session.prewarm = false;
   sent.session.profile_path = every_byte;
@@ -63,6 +65,14 @@ TEST(leg_message, a_request_arrives_as_it_was_sent) {
   EXPECT_EQ(arrived->name, "bounded");
   EXPECT_TRUE(arrived->is_stream_ordered);
   EXPECT_EQ(arrived->session.ranks, 9U);
+  EXPECT_EQ(arrived->session.layers, 7U);
+  ASSERT_TRUE(arrived->session.serving);
+  EXPECT_EQ(arrived->session.serving->requests_path, every_byte);
+  EXPECT_EQ(arrived->session.serving->batch, 1U);
+  EXPECT_EQ(arrived->session.serving->chunk_rows, 2U);
+  EXPECT_EQ(arrived->session.serving->draft, 3U);
+  EXPECT_EQ(arrived->session.serving->window_s, 4U);
+  EXPECT_EQ(arrived->session.serving->stop_after_s, UINT64_MAX);
   EXPECT_TRUE(arrived->session.capture);
   EXPECT_FALSE(arrived->session.prewarm);
   EXPECT_EQ(arrived->session.profile_path, every_byte);
@@ -111,7 +121,7 @@ TEST(leg_message, what_a_card_saw_arrives) {
 TEST(leg_message, what_a_load_says_of_itself_arrives) {
   leg_report sent = *test::completed_run(5, 10).report;
   EXPECT_FALSE(std::get<leg_report>(*word_from(word_line(sent))).outcome.load);
-  sent.outcome.load = decode::load_report{1, 2, 3, 4, 5, 6, UINT64_MAX};
+  sent.outcome.load = decode::load_report{1, 2, 3, 4, 5, 6, UINT64_MAX, {}};
   const auto found = std::get<leg_report>(*word_from(word_line(sent))).outcome.load;
   ASSERT_TRUE(found);
   EXPECT_EQ(found->ranks, 1U);
@@ -121,6 +131,41 @@ TEST(leg_message, what_a_load_says_of_itself_arrives) {
   EXPECT_EQ(found->driver_ns_step_worst, 5U);
   EXPECT_EQ(found->driver_ns_step_p99, 6U);
   EXPECT_EQ(found->reserved_bytes_peak_most, UINT64_MAX);
+}
+
+TEST(leg_message, what_was_served_arrives) {
+  leg_report sent;
+  sent.outcome.load.emplace();
+  EXPECT_FALSE(std::get<leg_report>(*word_from(word_line(sent))).outcome.load->serving);
+  decode::serving_report& served = sent.outcome.load->serving.emplace();
+  served.requests = 1;
+  served.done = 2;
+  served.skipped = 3;
+  served.seconds = 0.1;
+  served.waited_s = 1.0 / 3;
+  decode::serving_window window;
+  window.end_s = 0.7;
+  window.steps = 4;
+  window.tokens = 5;
+  window.held_bytes_least = UINT64_MAX;
+  window.pause_ns_p99 = 6;
+  served.windows = {window, window};
+  served.windows[1].reserved_bytes_between = UINT64_MAX - 1;
+  const auto found = std::get<leg_report>(*word_from(word_line(sent))).outcome.load->serving;
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->requests, 1U);
+  EXPECT_EQ(found->done, 2U);
+  EXPECT_EQ(found->skipped, 3U);
+  EXPECT_EQ(found->seconds, 0.1);
+  EXPECT_EQ(found->waited_s, 1.0 / 3);
+  ASSERT_EQ(found->windows.size(), 2U);
+  EXPECT_EQ(found->windows[0].end_s, 0.7);
+  EXPECT_EQ(found->windows[0].steps, 4U);
+  EXPECT_EQ(found->windows[0].tokens, 5U);
+  EXPECT_EQ(found->windows[0].held_bytes_least, UINT64_MAX);
+  EXPECT_EQ(found->windows[0].pause_ns_p99, 6U);
+  EXPECT_FALSE(found->windows[0].reserved_bytes_between);
+  EXPECT_EQ(found->windows[1].reserved_bytes_between, UINT64_MAX - 1);
 }
 
 TEST(leg_message, what_a_capture_found_arrives) {
