@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::string_view header = "TIMESTAMP,ContextTokens,GeneratedTokens";
 constexpr std::uint64_t length_most = 10'000'000;
-constexpr std::int64_t ns_in_a_second = 1'000'000'000;
-constexpr std::int64_t span_most_ns = 366 * 86'400 * ns_in_a_second;
+constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr std::int64_t span_most_ns = 366 * 86'400 * second_ns;
 
 /// Seconds of some epoch, and the rest.
 struct moment {
@@ -111,7 +111,7 @@ served_request request_in(const reading& from, std::optional<moment>& first) {
   if (!prompt || !answer) from.refuse("a length is no whole number from 1 to " + std::to_string(length_most));
   if (!first) first = time;
   std::int64_t after = 0;
-  const bool far = __builtin_mul_overflow(time->seconds - first->seconds, ns_in_a_second, &after) ||
+  const bool far = __builtin_mul_overflow(time->seconds - first->seconds, second_ns, &after) ||
                    __builtin_add_overflow(after, time->ns - first->ns, &after) || after > span_most_ns;
   if (far) from.refuse("the request came more than a year from the first");
   if (after < 0) from.refuse("the request came before the one above");

@@ -11,7 +11,6 @@ namespace arcalloc::decode {
 
 namespace {
 
-constexpr std::uint64_t ns_in_a_second = 1'000'000'000;
 constexpr std::uint64_t right_of_ten = 7;  // guesses
 
 bool fits(const served_request& asked, std::uint64_t positions, std::uint64_t draft) {

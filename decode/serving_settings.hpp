@@ -6,6 +6,8 @@
 
 namespace arcalloc::decode {
 
+inline constexpr std::uint64_t ns_in_a_second = 1'000'000'000;
+
 /// How a load serves requests, instead of decoding one sequence.
 struct serving_settings {
   std::string requests_path{};     ///< as read_requests reads it

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "decode/serving_settings.hpp"
+
 namespace arcalloc::decode {
 
 namespace {
-
-constexpr std::uint64_t ns_in_a_second = 1'000'000'000;
 
 double seconds_of(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
