@@ -62,6 +62,7 @@ std::string settings_text(const trace::tune_point& one) {
 
 /// One sentence, with what to paste.
 std::string recommendation(const trace::tune_answer& answer) {
+  if (answer.requested_bytes_peak == 0) return "The trace asks for no memory: any settings will do.";
   if (!answer.chosen) {
     return "No cap of the sweep comes within a tenth of the least misses: give more of them with --caps.";
   }

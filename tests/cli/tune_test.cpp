@@ -88,6 +88,21 @@ TEST(tune, is_the_same_on_any_number_of_threads) {
   EXPECT_EQ(one.at("chosen"), four.at("chosen"));
 }
 
+TEST(tune, of_equal_settings_takes_the_default_geometry) {
+  const temporary_folder folder;
+  const json said = tuned(folder, rounds_of_six(5), {"--geometries", "4,8,16", "--caps", "192,256"});
+  for (const json& point : said.at("points")) EXPECT_EQ(point.at("reserved_bytes_peak"), std::uint64_t{192} << 20);
+  EXPECT_EQ(said.at("chosen").at("geometry"), "8");
+  EXPECT_EQ(said.at("chosen").at("cached_bytes_max"), std::uint64_t{192} << 20);
+}
+
+TEST(tune, says_of_an_empty_trace_that_anything_will_do) {
+  const temporary_folder folder;
+  const json said = tuned(folder, "t_us,op,id,size,stream\n", {});
+  EXPECT_EQ(said.at("requested_bytes_peak"), 0U);
+  EXPECT_EQ(said.at("recommendation"), "The trace asks for no memory: any settings will do.");
+}
+
 TEST(tune, says_so_where_no_cap_will_do) {
   const temporary_folder folder;
   const json said = tuned(folder, rounds_of_six(10), {"--geometries", "8", "--caps", "32"});

@@ -87,8 +87,9 @@ std::optional<std::size_t> choice_among(const std::vector<tune_point>& points) {
   }
   std::optional<std::size_t> chosen;
   const auto better = [&](const tune_point& one, const tune_point& than) {
-    return one.reserved_bytes_peak != than.reserved_bytes_peak ? one.reserved_bytes_peak < than.reserved_bytes_peak
-                                                               : one.misses < than.misses;
+    if (one.reserved_bytes_peak != than.reserved_bytes_peak) return one.reserved_bytes_peak < than.reserved_bytes_peak;
+    if (one.misses != than.misses) return one.misses < than.misses;
+    return one.classes == geometry::classes_8 && than.classes != geometry::classes_8;
   };
   for (std::size_t i = 0; i < points.size(); ++i) {
     const tune_point& one = points[i];
@@ -107,7 +108,7 @@ std::optional<std::uint64_t> smallest_capacity(const tune_question& asked, const
     return !play(asked, settings_for(asked, of.classes, of.cap_mb, steps * step), nullptr).refusal;
   };
   std::uint64_t too_small = (requested_bytes_peak - std::min(requested_bytes_peak, step)) / step;
-  std::uint64_t enough = (of.reserved_bytes_peak + step - 1) / step;
+  std::uint64_t enough = std::max<std::uint64_t>((of.reserved_bytes_peak + step - 1) / step, 1);
   if (!completes(enough)) return std::nullopt;
   while (enough - too_small > 1) {
     const std::uint64_t middle = too_small + (enough - too_small) / 2;
