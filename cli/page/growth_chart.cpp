@@ -12,15 +12,6 @@ namespace arcalloc::cli::page {
 
 namespace {
 
-constexpr double top = 28;
-constexpr double bottom = 46;
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
-}
-
 std::string tick_text(double value) {
   const bool whole = std::fabs(value - std::round(value)) < 1e-9;
   return fixed_text(value, whole ? 0 : 1);
@@ -51,7 +42,8 @@ class plot_area {
     return shape_.left + tokens / tokens_most_ * (shape_.width - shape_.left - shape_.right);
   }
   [[nodiscard]] double y(double mib) const {
-    return top + (mib_most_ - mib) / (mib_most_ - mib_least_) * (shape_.height - top - bottom);
+    return chart_shape::top +
+           (mib_most_ - mib) / (mib_most_ - mib_least_) * (shape_.height - chart_shape::top - chart_shape::bottom);
   }
 
   std::vector<double> x_ticks;
@@ -68,38 +60,39 @@ std::string axes(const plot_area& area, const chart_shape& shape) {
   const double end = shape.width - shape.right;
   std::string out;
   for (const double mib : area.y_ticks) {
-    const std::string y = number(area.y(mib));
-    out += "<line class=\"" + std::string(mib == 0 ? "zero" : "grid") + "\" x1=\"" + number(shape.left) + "\" x2=\"" +
-           number(end) + "\" y1=\"" + y + "\" y2=\"" + y + "\"/>";
-    out += "<text class=\"tick\" text-anchor=\"end\" x=\"" + number(shape.left - 8) + "\" y=\"" +
-           number(area.y(mib) + 4) + "\">" + tick_text(mib) + "</text>\n";
+    const std::string y = coordinate(area.y(mib));
+    out += "<line class=\"" + std::string(mib == 0 ? "zero" : "grid") + "\" x1=\"" + coordinate(shape.left) +
+           "\" x2=\"" + coordinate(end) + "\" y1=\"" + y + "\" y2=\"" + y + "\"/>";
+    out += "<text class=\"tick\" text-anchor=\"end\" x=\"" + coordinate(shape.left - 8) + "\" y=\"" +
+           coordinate(area.y(mib) + 4) + "\">" + tick_text(mib) + "</text>\n";
   }
-  const double floor = shape.height - bottom;
+  const double floor = shape.height - chart_shape::bottom;
   for (const double tokens : area.x_ticks) {
-    const std::string x = number(area.x(tokens));
-    out += "<line class=\"zero\" x1=\"" + x + "\" x2=\"" + x + "\" y1=\"" + number(floor) + "\" y2=\"" +
-           number(floor + 4) + "\"/>";
-    out += "<text class=\"tick\" text-anchor=\"middle\" x=\"" + x + "\" y=\"" + number(floor + 18) + "\">" +
+    const std::string x = coordinate(area.x(tokens));
+    out += "<line class=\"zero\" x1=\"" + x + "\" x2=\"" + x + "\" y1=\"" + coordinate(floor) + "\" y2=\"" +
+           coordinate(floor + 4) + "\"/>";
+    out += "<text class=\"tick\" text-anchor=\"middle\" x=\"" + x + "\" y=\"" + coordinate(floor + 18) + "\">" +
            tick_text(tokens) + "</text>\n";
   }
   out += "<text class=\"axis\" x=\"0\" y=\"12\">MiB above the start</text>";
-  out += "<text class=\"axis\" text-anchor=\"end\" x=\"" + number(end) + "\" y=\"" + number(shape.height - 6) +
+  out += "<text class=\"axis\" text-anchor=\"end\" x=\"" + coordinate(end) + "\" y=\"" + coordinate(shape.height - 6) +
          "\">tokens generated</text>\n";
   return out;
 }
 
 std::string line_of(const curve& one, const plot_area& area) {
   std::string points;
-  for (const curve::point& p : one.points) points += number(area.x(p.tokens)) + "," + number(area.y(p.mib)) + " ";
+  for (const curve::point& p : one.points)
+    points += coordinate(area.x(p.tokens)) + "," + coordinate(area.y(p.mib)) + " ";
   if (!points.empty()) points.pop_back();
   std::string out = "<polyline class=\"curve c-" + escaped(one.leg) + "\" points=\"" + points + "\"/>";
   const double x = area.x(one.points.back().tokens);
   const double y = area.y(one.points.back().mib);
   if (one.died) {
-    out += "<path class=\"end c-" + escaped(one.leg) + "\" d=\"M" + number(x - 5) + " " + number(y - 5) +
+    out += "<path class=\"end c-" + escaped(one.leg) + "\" d=\"M" + coordinate(x - 5) + " " + coordinate(y - 5) +
            "l10 10m0 -10l-10 10\"/>";
   } else {
-    out += "<circle class=\"dot k-" + escaped(one.leg) + "\" cx=\"" + number(x) + "\" cy=\"" + number(y) +
+    out += "<circle class=\"dot k-" + escaped(one.leg) + "\" cx=\"" + coordinate(x) + "\" cy=\"" + coordinate(y) +
            "\" r=\"3.5\"/>";
   }
   return out + '\n';
@@ -130,15 +123,16 @@ std::string label_text(const label& one, const chart_shape& shape) {
   const curve& of = *one.of;
   // A curve that ends early is labelled at its end, unless there is no room to the right of it.
   const double text_x = shape.width - shape.right + 14;
-  const std::string x = number(text_x);
+  const std::string x = coordinate(text_x);
   const double mib = of.points.back().mib;
   const std::string value = growth_text(static_cast<std::int64_t>(mib * 1024 * 1024)) + " MiB";
-  std::string out = "<line class=\"lead\" x1=\"" + number(one.x + 6) + "\" y1=\"" + number(one.y) + "\" x2=\"" +
-                    number(text_x - 3) + "\" y2=\"" + number(one.text_y) + "\"/>";
-  out += "<text class=\"label t-" + escaped(of.leg) + "\" x=\"" + x + "\" y=\"" + number(one.text_y + 4) + "\">" +
+  std::string out = "<line class=\"lead\" x1=\"" + coordinate(one.x + 6) + "\" y1=\"" + coordinate(one.y) + "\" x2=\"" +
+                    coordinate(text_x - 3) + "\" y2=\"" + coordinate(one.text_y) + "\"/>";
+  out += "<text class=\"label t-" + escaped(of.leg) + "\" x=\"" + x + "\" y=\"" + coordinate(one.text_y + 4) + "\">" +
          escaped(of.leg);
   if (shape.labels_on_two_lines) {
-    out += "</text><text class=\"value\" x=\"" + x + "\" y=\"" + number(one.text_y + 18) + "\">" + value + "</text>\n";
+    out +=
+        "</text><text class=\"value\" x=\"" + x + "\" y=\"" + coordinate(one.text_y + 18) + "\">" + value + "</text>\n";
   } else {
     out += "<tspan class=\"value\" dx=\"6\">" + value + (of.died ? ", died" : "") + "</tspan></text>\n";
   }
@@ -169,7 +163,7 @@ std::string growth_chart(const std::vector<curve>& curves, const chart_shape& sh
   }
   if (drawn.empty()) return "<p>No leg reached its first token: there is nothing to draw.</p>\n";
   const plot_area area(drawn, shape);
-  std::string out = "<svg role=\"img\" viewBox=\"0 0 " + number(shape.width) + " " + number(shape.height) +
+  std::string out = "<svg role=\"img\" viewBox=\"0 0 " + coordinate(shape.width) + " " + coordinate(shape.height) +
                     "\"><title>" + escaped(title) + "</title>\n" + axes(area, shape);
   std::vector<label> labels;
   for (const curve& one : drawn) {
@@ -178,7 +172,7 @@ std::string growth_chart(const std::vector<curve>& curves, const chart_shape& sh
     labels.push_back({&one, area.x(end.tokens), area.y(end.mib), 0});
   }
   const double distance = shape.labels_on_two_lines ? 34 : 19;
-  spread_apart(labels, distance, shape.height - bottom - (shape.labels_on_two_lines ? 10 : 0));
+  spread_apart(labels, distance, shape.height - chart_shape::bottom - (shape.labels_on_two_lines ? 10 : 0));
   for (const label& one : labels) out += label_text(one, shape);
   return out + "</svg>\n";
 }

@@ -24,6 +24,9 @@ struct chart_shape {
   double left = 0;
   double right = 0;
   bool labels_on_two_lines = false;
+
+  static constexpr double top = 28;
+  static constexpr double bottom = 46;
 };
 
 /// Growth curves as one inline SVG, labelled directly at the end of each curve. Every curve has its

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "markup.hpp"
 
+#include <cstdio>
+
 namespace arcalloc::cli::page {
 
 namespace {
@@ -57,6 +59,12 @@ std::string table(const std::vector<cell>& headings, const std::vector<std::vect
     out += "</tr>\n";
   }
   return out + "</tbody>\n</table></div>\n";
+}
+
+std::string coordinate(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", value);
+  return text;
 }
 
 std::string section(const std::string& heading, const std::string& content) {

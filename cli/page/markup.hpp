@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace arcalloc::cli::page {
@@ -19,8 +20,14 @@ struct cell {
   std::string leg;   ///< the leg that the row is about: marks the cell with its colour
 };
 
+inline cell text_cell(std::string text) { return {std::move(text), false, {}, {}}; }
+inline cell number_cell(std::string text) { return {std::move(text), true, {}, {}}; }
+
 /// A table in a frame that scrolls sideways by itself where the window is narrow.
 std::string table(const std::vector<cell>& headings, const std::vector<std::vector<cell>>& rows);
+
+/// A length or place of a drawing, in its own units.
+std::string coordinate(double value);
 
 /// A section with its heading; `content` is markup.
 std::string section(const std::string& heading, const std::string& content);

@@ -13,7 +13,7 @@ namespace arcalloc::cli::page {
 
 namespace {
 
-constexpr double mib = 1024.0 * 1024.0;
+constexpr double mebibyte_bytes = 1024.0 * 1024.0;
 constexpr chart_shape wide_shape{1024, 400, 62, 200, false};
 constexpr chart_shape narrow_shape{368, 330, 44, 108, true};
 
@@ -26,7 +26,7 @@ curve curve_of(const leg_result& leg, std::uint64_t tokens) {
   const auto start = run.decile_bytes.front();
   if (!start) return one;
   const auto add = [&](double at, std::uint64_t bytes) {
-    one.points.push_back({at, (static_cast<double>(bytes) - static_cast<double>(*start)) / mib});
+    one.points.push_back({at, (static_cast<double>(bytes) - static_cast<double>(*start)) / mebibyte_bytes});
   };
   // A sample falls somewhere within the making of the next token, a decile exactly between two.
   for (std::size_t i = 1; i < run.samples.size(); ++i) {

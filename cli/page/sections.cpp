@@ -16,10 +16,6 @@ namespace {
 
 cell leg_cell(const leg_result& leg) { return {leg_name(leg.which), false, {}, leg_name(leg.which)}; }
 
-cell number_cell(std::string text) { return {std::move(text), true, {}, {}}; }
-
-cell text_cell(std::string text) { return {std::move(text), false, {}, {}}; }
-
 std::string leg_table(const std::vector<leg_column>& columns, const std::vector<leg_result>& legs) {
   std::vector<cell> headings;
   for (const leg_column& column : columns) headings.push_back({column.heading, column.is_number, column.unit, {}});

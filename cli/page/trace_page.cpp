@@ -20,8 +20,8 @@ using trace::life_report;
 using trace::life_stretch;
 
 constexpr double mebibyte = 1024.0 * 1024.0;
-constexpr chart_shape wide_shape{1024, 360, 62, 190, false};
-constexpr chart_shape narrow_shape{368, 330, 44, 108, true};
+constexpr chart_shape wide_timeline{1024, 360, 62, 190, false};
+constexpr chart_shape narrow_timeline{368, 330, 44, 108, true};
 
 struct kind_of_bytes {
   const char* name;
@@ -34,8 +34,6 @@ constexpr kind_of_bytes lower_kinds[] = {{"cached", &life_bytes::cached},
                                          {"pending", &life_bytes::pending},
                                          {"pinned", &life_bytes::pinned}};
 
-cell text_cell(std::string text) { return {std::move(text), false, {}, {}}; }
-cell number_cell(std::string text) { return {std::move(text), true, {}, {}}; }
 cell heading(std::string text, std::string unit) { return {std::move(text), true, std::move(unit), {}}; }
 
 std::string ratio_text(std::uint64_t bytes, std::uint64_t of) {
@@ -73,8 +71,8 @@ std::string charts(const life_report& life, const kind_of_bytes (&kinds)[Count],
     all.push_back(std::move(one));
   }
   const double events = life.timeline.empty() ? 1 : static_cast<double>(life.timeline.back().last_event);
-  return "<div class=\"wide\">" + timeline_chart(all, bounds, events, wide_shape, title) +
-         "</div><div class=\"narrow\">" + timeline_chart(all, bounds, events, narrow_shape, title) + "</div>\n";
+  return "<div class=\"wide\">" + timeline_chart(all, bounds, events, wide_timeline, title) +
+         "</div><div class=\"narrow\">" + timeline_chart(all, bounds, events, narrow_timeline, title) + "</div>\n";
 }
 
 std::vector<bound_line> bound_of(const char* name, std::uint64_t bytes) {
