@@ -239,9 +239,10 @@ class ScratchBuild:
         """Links a test program with `changed` objects in the place of those of the same name."""
         words, archives = self.links[program]
         linked = self.mutated / program
-        command = []
+        command, before = [], set()
         for word in words:
-            if word in archives:
+            if word in archives and word not in before:  # a linker may be given an archive twice
+                before.add(word)
                 command += [str(changed[member]) for member in archives[word] if member in changed]
             command.append(str(changed.get(word, word)))
         command[command.index("-o") + 1] = str(linked)
