@@ -118,7 +118,7 @@ TEST(decode_long, every_position_of_a_model_up_to_a_hundred_and_thirty_one_thous
 }
 
 TEST(decode_long, a_hundred_and_thirty_one_thousand_positions_on_four_cards) {
-  constexpr std::size_t tokens = 512;
+  constexpr std::size_t tokens_made = 512;
   for (const kv_mode kv : {kv_mode::concat, kv_mode::preallocated}) {
     std::deque<sim_card> cards;
     std::vector<allocator_ptr> memory;
@@ -129,10 +129,10 @@ TEST(decode_long, a_hundred_and_thirty_one_thousand_positions_on_four_cards) {
       ranks.push_back({memory.back().get(), &card.time, &card.device});
     }
     const session_outcome run = run_load(
-        ranks, {.config_name = "llama-3.1-70b", .tokens = tokens, .context = 131'072 - tokens, .kv = kv, .ranks = 4},
+        ranks, {.config_name = "llama-3.1-70b", .tokens = tokens_made, .context = 131'072 - tokens_made, .kv = kv, .ranks = 4},
         {}, [](std::size_t) {});
     EXPECT_EQ(run.outcome, status::ok);
-    EXPECT_EQ(run.tokens_done, tokens);
+    EXPECT_EQ(run.tokens_done, tokens_made);
     const counters half = counters_between(run.at_half, run.at_end);
     EXPECT_LE(static_cast<double>(half.driver_allocs) / static_cast<double>(half.steps), 0.5);
     memory.clear();
