@@ -22,12 +22,13 @@ void for_each_run(segment& home, Visit visit) noexcept {
 
 /// Whether a run of the kind could be cut into the segment once its unused runs are taken apart.
 bool has_room(segment& home, const run_kind& kind) noexcept {
-  if (!may_enter(home, kind.block_bytes)) return false;
+  const std::uint32_t units = units_in(home, kind);
+  if (units > segment_units || !may_enter(home, kind.block_bytes)) return false;
   std::uint64_t room = home.units_idle;
   for_each_run(home, [&](const run& at) {
     if (at.used == 0) room |= (~std::uint64_t{0} >> (segment_units - at.units)) << (&at - home.runs);
   });
-  return find_span(room, units_in(home, kind)) != segment_units;
+  return find_span(room, units) != segment_units;
 }
 
 }  // namespace
