@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stream_cache.hpp"
 
+#include <bit>
+
 #include "thread_record.hpp"
 
 namespace arcalloc::detail {
@@ -91,7 +93,9 @@ void stream_cache::dissolve_unused(segment& home, record_store& records) noexcep
 bool stream_cache::refill(const run_kind& kind, record_store& records) noexcept {
   if (rotate(bins_[kind.class_index], false)) return true;
   for (segment* home = used_.front(); home != nullptr; home = segments::next(home)) {
-    if (home->units_idle != 0 && carve(*home, kind, records)) return true;
+    // Most have too little for a block even if it were in one piece: seen from one cache line.
+    const std::uint64_t idle_bytes = static_cast<std::uint64_t>(std::popcount(home->units_idle)) * home->unit_bytes;
+    if (idle_bytes >= kind.block_bytes && carve(*home, kind, records)) return true;
   }
   return rotate(bins_[kind.class_index], true);
 }
