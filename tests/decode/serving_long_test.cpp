@@ -69,25 +69,25 @@ serving_report serve(const session_settings& settings, std::uint64_t cap_bytes) 
   return report;
 }
 
-session_settings traffic(const std::string& path, std::uint64_t seconds) {
-  session_settings settings{.config_name = "qwen3-32b", .tokens = 100'000'000};
+session_settings traffic(const char* config, const std::string& path, std::uint64_t seconds) {
+  session_settings settings{.config_name = config, .tokens = 100'000'000};
   settings.serving = serving_settings{.requests_path = path, .batch = 64, .stop_after_s = seconds};
   return settings;
 }
 
 TEST(serving_long, an_hour_of_traffic_with_every_operation_of_a_model) {
   const temporary_directory folder;
-  const session_settings settings = traffic(requests_of(folder), hour_s);
+  const session_settings settings = traffic("llama-3.1-8b", requests_of(folder), hour_s);
   const serving_report report = serve(settings, 4 * gibibyte);
   ASSERT_EQ(report.windows.size(), 4U);
   for (const serving_window& each : report.windows) {
-    EXPECT_GT(each.requests_done, 1000U);
+    EXPECT_GT(each.requests_done, 500U);
   }
 }
 
 TEST(serving_long, a_day_of_traffic_on_two_layers) {
   const temporary_directory folder;
-  session_settings settings = traffic(requests_of(folder), 24 * hour_s);
+  session_settings settings = traffic("qwen3-32b", requests_of(folder), 24 * hour_s);
   settings.layers = 2;
   settings.kv = kv_mode::preallocated;
   const serving_report report = serve(settings, gibibyte);
