@@ -225,6 +225,10 @@ TEST_F(cuda_open, from_c) {
   how.source = 2;
   EXPECT_EQ(arcalloc_cuda_device_create(&how, &device, text, sizeof text), ARCALLOC_INVALID_ARGUMENT);
   how.source = ARCALLOC_CUDA_SOURCE_STREAM_ORDERED;
+  how.context = ARCALLOC_CUDA_CONTEXT_CURRENT;
+  EXPECT_EQ(arcalloc_cuda_device_create(&how, &device, text, sizeof text), ARCALLOC_INVALID_ARGUMENT);
+  EXPECT_TRUE(contains(text, "no context is current")) << text;
+  how.context = ARCALLOC_CUDA_CONTEXT_PRIMARY;
   how.granularity = 2 * mib;
   ASSERT_EQ(arcalloc_cuda_device_create(&how, &device, text, sizeof text), ARCALLOC_OK);
   EXPECT_STREQ(text, "");
