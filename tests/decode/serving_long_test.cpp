@@ -129,7 +129,8 @@ TEST(decode_long, a_hundred_and_thirty_one_thousand_positions_on_four_cards) {
       ranks.push_back({memory.back().get(), &card.time, &card.device});
     }
     const session_outcome run = run_load(
-        ranks, {.config_name = "llama-3.1-70b", .tokens = tokens_made, .context = 131'072 - tokens_made, .kv = kv, .ranks = 4},
+        ranks,
+        {.config_name = "llama-3.1-70b", .tokens = tokens_made, .context = 131'072 - tokens_made, .kv = kv, .ranks = 4},
         {}, [](std::size_t) {});
     EXPECT_EQ(run.outcome, status::ok);
     EXPECT_EQ(run.tokens_done, tokens_made);
