@@ -129,7 +129,8 @@ block_record* pool::from_pool(thread_record& self, const request& asked) noexcep
 block_record* pool::search(thread_record& self, const request& asked, std::uint64_t*& rung) noexcept {
   // A window opened while this waited: what its stream has stays together.
   if (&self != &common_ && pins_.window_of(asked.on) != nullptr) return nullptr;
-  // What is ready for the class first, wherever it is: only then what is ready for others is taken apart.
+  // What is ready for the class in the thread's own cache and among large blocks first: only then is what is ready for
+  // other classes taken apart, and after that another thread asked.
   rung = &tally_.stream_cache_hits;
   if (block_record* const own = from_stream_cache(self, asked, may_rebuild::no); own != nullptr) return own;
   rung = &tally_.pool_hits;

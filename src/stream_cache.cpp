@@ -93,7 +93,7 @@ void stream_cache::dissolve_unused(segment& home, record_store& records) noexcep
 bool stream_cache::refill(const run_kind& kind, record_store& records) noexcept {
   if (rotate(bins_[kind.class_index], false)) return true;
   for (segment* home = used_.front(); home != nullptr; home = segments::next(home)) {
-    // Most have too little for a block even if it were in one piece: seen from one cache line.
+    // Most have too little for a block even if it were in one piece.
     const std::uint64_t idle_bytes = static_cast<std::uint64_t>(std::popcount(home->units_idle)) * home->unit_bytes;
     if (idle_bytes >= kind.block_bytes && carve(*home, kind, records)) return true;
   }

@@ -96,7 +96,8 @@ class stream_cache {
   [[nodiscard]] bool refill(const run_kind& kind, record_store& records) noexcept;
 
   /// The same where that did not help: unused runs of other classes make room in a partly used segment, else in an
-  /// idle one. What these classes had ready is gone then, so this comes after all that is ready elsewhere.
+  /// idle one. What these classes had ready is gone then, so this comes after what is ready here and among large
+  /// blocks.
   [[nodiscard]] bool rebuild(const run_kind& kind, record_store& records) noexcept;
 
   /// Makes a shared segment ours, with the idle blocks in it. Pool's mutex.

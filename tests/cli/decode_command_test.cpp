@@ -230,11 +230,7 @@ TEST(decode_command, a_profile_recorded_in_one_run_covers_the_next_and_without_i
 void expect_decode_refused(const std::vector<std::string>& flags, const std::string& named) {
   std::vector<std::string> words{"decode"};
   words.insert(words.end(), flags.begin(), flags.end());
-  const ended run = arcalloc(words);
-  EXPECT_EQ(run.exit_status, 2) << named;
-  EXPECT_EQ(run.out, "");
-  EXPECT_EQ(test::lines_in(run.err), 1U) << run.err;
-  EXPECT_NE(run.err.find(named), std::string::npos) << run.err;
+  test::expect_refused(words, named);
 }
 
 TEST(decode_command, refuses_flags_that_make_no_sense_by_name) {

@@ -9,6 +9,7 @@ namespace {
 using test::arcalloc;
 using test::content_of;
 using test::ended;
+using test::expect_refused;
 
 /// The texts in golden/ are what the program prints: `arcalloc COMMAND --help` renews one.
 std::string golden(const std::string& name) {
@@ -53,16 +54,6 @@ TEST(help, version_has_one_item_a_line) {
     EXPECT_NE(run.out.find(item), std::string::npos) << item;
   }
   EXPECT_EQ(run.out.find("build id: unknown"), std::string::npos);
-}
-
-/// Bad usage is one line on stderr, nothing on stdout, and exit status 2.
-void expect_refused(const std::vector<std::string>& words, const std::string& named) {
-  const ended run = arcalloc(words);
-  EXPECT_EQ(run.exit_status, 2) << named;
-  EXPECT_EQ(run.out, "");
-  EXPECT_EQ(test::lines_in(run.err), 1U) << run.err;
-  EXPECT_EQ(run.err.rfind("arcalloc: ", 0), 0U) << run.err;
-  EXPECT_NE(run.err.find(named), std::string::npos) << run.err;
 }
 
 TEST(help, commands_that_there_are_not_are_refused) {

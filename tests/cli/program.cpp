@@ -2,6 +2,7 @@
 #include "program.hpp"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sched.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -154,6 +155,15 @@ std::optional<std::string> shared_folder() {
 
 std::size_t lines_in(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+void expect_refused(const std::vector<std::string>& words, const std::string& named) {
+  const ended run = arcalloc(words);
+  EXPECT_EQ(run.exit_status, 2) << named;
+  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(lines_in(run.err), 1U) << run.err;
+  EXPECT_EQ(run.err.rfind("arcalloc: ", 0), 0U) << run.err;
+  EXPECT_NE(run.err.find(named), std::string::npos) << run.err;
 }
 
 }  // namespace arcalloc::cli::test

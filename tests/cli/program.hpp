@@ -66,4 +66,7 @@ std::optional<std::string> shared_folder();
 /// The number of lines in `text`.
 std::size_t lines_in(const std::string& text);
 
+/// Bad usage is one line on stderr, nothing on stdout, and exit status 2; the line has `named` in it.
+void expect_refused(const std::vector<std::string>& words, const std::string& named);
+
 }  // namespace arcalloc::cli::test

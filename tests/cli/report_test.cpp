@@ -201,10 +201,7 @@ TEST(report, refuses_what_it_cannot_use) {
   for (const auto& [words, named] : cases) {
     std::vector<std::string> line{"report"};
     line.insert(line.end(), words.begin(), words.end());
-    const ended run = arcalloc(line);
-    EXPECT_EQ(run.exit_status, 2) << named;
-    EXPECT_NE(run.err.find(named), std::string::npos) << run.err;
-    EXPECT_EQ(test::lines_in(run.err), 1U) << run.err;
+    test::expect_refused(line, named);
   }
 }
 

@@ -126,9 +126,7 @@ TEST(tune, refuses_what_it_cannot_use) {
   for (const auto& [words, named] : cases) {
     std::vector<std::string> line{"tune"};
     line.insert(line.end(), words.begin(), words.end());
-    const ended run = arcalloc(line);
-    EXPECT_EQ(run.exit_status, 2) << named;
-    EXPECT_NE(run.err.find(named), std::string::npos) << run.err;
+    test::expect_refused(line, named);
   }
 }
 
