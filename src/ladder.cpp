@@ -39,7 +39,6 @@ status pool::climb(lock& guard, thread_record& self, const request& asked, block
     }
     // 2 the pool: the same stream's memory that no thread, or another thread, has idle
     if ((out = search(self, asked, rung)) != nullptr) return answered(*rung);
-    if (window != nullptr && (out = from_larger(*window, self, asked)) != nullptr) return answered(tally_.pool_hits);
     // 3 finished pending blocks, reclaimed
     if (!capturing() && pending_.first() != nullptr) {
       reclaim(guard);
@@ -47,6 +46,9 @@ status pool::climb(lock& guard, thread_record& self, const request& asked, block
     }
     // 4 an idle block of another stream whose work is known to have finished
     if (!capturing() && (out = from_other_stream(self, asked)) != nullptr) return answered(tally_.cross_stream_hits);
+    // 2 again: sooner than ask the driver, what is larger than the class
+    out = window != nullptr ? from_larger(*window, self, asked) : from_oversize(self, asked);
+    if (out != nullptr) return answered(tally_.pool_hits);
   }
 
   // 5 the driver, within the bounds; for a captured stream beside the capture
@@ -79,14 +81,12 @@ status pool::climb(lock& guard, thread_record& self, const request& asked, block
   return refused;
 }
 
-block_record* pool::hand_out(thread_record& self, stream_cache& cache, const request& asked,
-                             may_rebuild rebuilds) noexcept {
+block_record* pool::hand_out(thread_record& self, stream_cache& cache, const request& asked, look_in where) noexcept {
   if (!cache.ready(asked.class_index)) {
     const run_kind kind = kind_of(asked.class_index, asked.class_bytes);
-    if (!cache.refill(kind, records_of_blocks_) &&
-        (rebuilds == may_rebuild::no || !cache.rebuild(kind, records_of_blocks_))) {
-      return nullptr;
-    }
+    const bool found = (where != look_in::unused_runs && cache.refill(kind, records_of_blocks_)) ||
+                       (where != look_in::room && cache.rebuild(kind, records_of_blocks_));
+    if (!found) return nullptr;
   }
   self.stats.add(asked.bytes, cache.front(asked.class_index).block_bytes);
   block_record& piece = cache.pop(asked.class_index);
@@ -104,10 +104,10 @@ block_record* pool::hand_out(thread_record& self, segment& single, const request
   return &piece;
 }
 
-block_record* pool::from_stream_cache(thread_record& self, const request& asked, may_rebuild rebuilds) noexcept {
+block_record* pool::from_stream_cache(thread_record& self, const request& asked, look_in where) noexcept {
   if (asked.use != segment_use::shared) return nullptr;
   stream_cache* const cache = self.find(asked.on);
-  return cache == nullptr ? nullptr : hand_out(self, *cache, asked, rebuilds);
+  return cache == nullptr ? nullptr : hand_out(self, *cache, asked, where);
 }
 
 block_record* pool::from_dedicated(thread_record& self, const request& asked) noexcept {
@@ -121,9 +121,24 @@ block_record* pool::take_out(thread_record& self, segment& single, const request
   return hand_out(self, single, asked);
 }
 
+block_record* pool::from_oversize(thread_record& self, const request& asked) noexcept {
+  // Temporaries whose size follows the batch would each have a segment, one in use at a time, and drive each other out
+  // of the bound. What is lent beyond a class is lost to others for as long as the block lives, and so is bounded.
+  constexpr std::uint64_t times_asked_max = 2;
+  constexpr std::uint64_t share_of_bound = 4;
+  const bool large = asked.use == segment_use::dedicated && classes_.shared_max() != 0;  // `exact` means what it says
+  segment* const larger = large ? dedicated_.find_fitting(asked.on, asked.segment_bytes) : nullptr;
+  if (larger == nullptr || larger->bytes > times_asked_max * asked.segment_bytes) return nullptr;
+  const std::uint64_t beyond = larger->bytes - asked.segment_bytes;
+  if (oversize_bytes_ + beyond > budget_.cached_max() / share_of_bound) return nullptr;
+  larger->oversize_bytes = beyond;
+  oversize_bytes_ += beyond;
+  return take_out(self, *larger, asked);
+}
+
 block_record* pool::from_pool(thread_record& self, const request& asked) noexcept {
   if (asked.use != segment_use::shared || !adopt(self, asked)) return nullptr;
-  return from_stream_cache(self, asked, may_rebuild::yes);
+  return from_stream_cache(self, asked, look_in::both);
 }
 
 block_record* pool::search(thread_record& self, const request& asked, std::uint64_t*& rung) noexcept {
@@ -132,11 +147,11 @@ block_record* pool::search(thread_record& self, const request& asked, std::uint6
   // What is ready for the class in the thread's own cache and among large blocks first: only then is what is ready for
   // other classes taken apart, and after that another thread asked.
   rung = &tally_.stream_cache_hits;
-  if (block_record* const own = from_stream_cache(self, asked, may_rebuild::no); own != nullptr) return own;
+  if (block_record* const own = from_stream_cache(self, asked, look_in::room); own != nullptr) return own;
   rung = &tally_.pool_hits;
   if (block_record* const single = from_dedicated(self, asked); single != nullptr) return single;
   rung = &tally_.stream_cache_hits;
-  if (block_record* const own = from_stream_cache(self, asked, may_rebuild::yes); own != nullptr) return own;
+  if (block_record* const own = from_stream_cache(self, asked, look_in::unused_runs); own != nullptr) return own;
   rung = &tally_.pool_hits;
   return from_pool(self, asked);
 }
@@ -160,7 +175,7 @@ block_record* pool::from_other_stream(thread_record& self, const request& asked)
     return take_out(self, *single, asked);
   }
   if (asked.use != segment_use::shared || !adopt_across(all, self, asked)) return nullptr;
-  return from_stream_cache(self, asked, may_rebuild::yes);
+  return from_stream_cache(self, asked, look_in::both);
 }
 
 bool pool::adopt_across(const claimed& all, thread_record& self, const request& asked) noexcept {
@@ -360,7 +375,7 @@ status pool::grow(lock& guard, thread_record& self, const request& asked, block_
     ++segments_for_[asked.class_index];
     fresh->idle_stamp = ++cache->owner().stamp;
     cache->take(*fresh);
-    out = hand_out(self, *cache, asked, may_rebuild::yes);
+    out = hand_out(self, *cache, asked, look_in::both);
   } else {
     fresh->class_bytes = asked.class_bytes;
     ++single_blocks_;

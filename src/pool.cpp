@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace arcalloc::detail {
 
@@ -305,6 +306,7 @@ void pool::put_back(block_record& piece, const graph* in, departures& leaving) n
     return;
   }
   piece.requested_bytes = 0;
+  oversize_bytes_ -= std::exchange(home.oversize_bytes, 0);
   of.used = 0;
   home.used_beyond_one = -1;
   home.idle_stamp = ++epoch_;

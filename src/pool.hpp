@@ -134,10 +134,10 @@ class pool : private record_home {
   using departures = list<segment, &segment::in_cache>;
   using records_list = list<thread_record, &thread_record::in_pool>;
 
-  enum class when_busy { wait, skip };        ///< idle segments whose last work is not known to have finished
-  enum class may_rebuild : bool { no, yes };  ///< take apart what is ready for other classes
-  enum class may_put_off : bool { no, yes };  ///< to the end of a window: for whoever asked, not for one request
-  enum class because { bound, asked };        ///< only what a bound drives out is an eviction
+  enum class when_busy { wait, skip };             ///< idle segments whose last work is not known to have finished
+  enum class look_in { room, unused_runs, both };  ///< the latter are ready for other classes, and taken apart
+  enum class may_put_off : bool { no, yes };       ///< to the end of a window: for whoever asked, not for one request
+  enum class because { bound, asked };             ///< only what a bound drives out is an eviction
 
   // pool.cpp
   [[nodiscard]] thread_record* own_record() noexcept;
@@ -222,10 +222,10 @@ class pool : private record_home {
   [[nodiscard]] status climb(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept;
   [[nodiscard]] block_record* search_pins(graph& window, thread_record& self, const request& asked) noexcept;
   [[nodiscard]] block_record* from_larger(graph& window, thread_record& self, const request& asked) noexcept;
-  [[nodiscard]] block_record* from_stream_cache(thread_record& self, const request& asked,
-                                                may_rebuild rebuilds) noexcept;
+  [[nodiscard]] block_record* from_stream_cache(thread_record& self, const request& asked, look_in where) noexcept;
   [[nodiscard]] block_record* take_out(thread_record& self, segment& single, const request& asked) noexcept;
   [[nodiscard]] block_record* from_dedicated(thread_record& self, const request& asked) noexcept;
+  [[nodiscard]] block_record* from_oversize(thread_record& self, const request& asked) noexcept;
   [[nodiscard]] block_record* from_pool(thread_record& self, const request& asked) noexcept;
   [[nodiscard]] bool adopt(thread_record& self, const request& asked) noexcept;
   [[nodiscard]] block_record* search(thread_record& self, const request& asked, std::uint64_t*& rung) noexcept;
@@ -236,7 +236,7 @@ class pool : private record_home {
   [[nodiscard]] noted_block* best_pending(const request& asked) noexcept;
   [[nodiscard]] const segment* best_busy(const claimed& all, const request& asked) noexcept;
   [[nodiscard]] block_record* hand_out(thread_record& self, stream_cache& cache, const request& asked,
-                                       may_rebuild rebuilds) noexcept;
+                                       look_in where) noexcept;
   [[nodiscard]] block_record* hand_out(thread_record& self, segment& single, const request& asked) noexcept;
   [[nodiscard]] status grow(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept;
   [[nodiscard]] status borrow(lock& guard, segment& fresh, std::uint64_t bytes, stream on) noexcept;
@@ -315,6 +315,7 @@ class pool : private record_home {
   std::uint64_t left_bytes_ = 0;      ///< detached, the driver has answered, since creation
   std::condition_variable left_;      ///< left_bytes_ has grown, or a window puts off what is leaving
   std::uint64_t single_blocks_ = 0;   ///< segments of one block, live or idle
+  std::uint64_t oversize_bytes_ = 0;  ///< of all segments
 
   // counts of the slow ways, gauges and peaks; see readings.cpp
   counters tally_{};

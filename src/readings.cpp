@@ -100,11 +100,7 @@ std::uint64_t pool::largest_idle(const claimed&) noexcept {
       const run& at = home->runs[slot];
       if (at.units != 0 && at.idle != nullptr) largest = std::max(largest, at.block_bytes);
     }
-    for (std::uint32_t units = segment_units; units > 0; --units) {
-      if (find_span(home->units_idle, units) == segment_units) continue;
-      largest = std::max(largest, units * home->unit_bytes);
-      break;
-    }
+    largest = std::max(largest, home->idle_span * home->unit_bytes);
   }
   return largest;
 }

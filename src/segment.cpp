@@ -66,6 +66,12 @@ std::uint32_t find_span(std::uint64_t units_idle, std::uint32_t units) noexcept 
   return units == 0 || starts == 0 ? segment_units : static_cast<std::uint32_t>(std::countr_zero(starts));
 }
 
+std::uint32_t longest_span(std::uint64_t units_idle) noexcept {
+  std::uint32_t span = 0;
+  for (; units_idle != 0; ++span) units_idle &= units_idle << 1;
+  return span;
+}
+
 block_record* record_store::take(std::uint32_t count) noexcept {
   const std::uint32_t index = array_size_index(count);
   ARCALLOC_ASSERT(index < sizes);
@@ -108,6 +114,7 @@ run* carve_run(segment& home, const run_kind& kind, record_store& records) noexc
     fresh.idle = &own[i];
   }
   home.units_idle &= ~((~std::uint64_t{0} >> (segment_units - units)) << first);
+  home.idle_span = longest_span(home.units_idle);
   for (std::uint32_t unit = first; unit < first + units; ++unit) home.run_of[unit] = &fresh;
   return &fresh;
 }
@@ -119,6 +126,7 @@ void dissolve_run(run& dead, record_store& records) noexcept {
   for (std::uint32_t i = 0; i < dead.count; ++i) dead.records[i].become(no_run, nullptr, nullptr);
   records.give(dead.records, dead.count);
   home.units_idle |= (~std::uint64_t{0} >> (segment_units - dead.units)) << first;
+  home.idle_span = longest_span(home.units_idle);
   std::fill_n(home.run_of + first, dead.units, &no_run);
   dead.units = 0;
   dead.idle = nullptr;

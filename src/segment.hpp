@@ -111,7 +111,7 @@ inline constexpr std::uint64_t run_share_max = 8;
 /// pool's mutex); `owner` is atomic because a thread that frees must look whose it is before it can
 /// lock. Fixed from creation: base, bytes, use; `on` while it is not wholly idle or its stream lives.
 /// Equations: used() = blocks of its runs that are not idle; state idle <=> used() = 0 (unless leaving);
-/// units_idle = units of no run.
+/// units_idle = units of no run; idle_span = longest_span(units_idle).
 struct segment {
   // Read and written on the hit path: one cache line, and the places of runs behind it.
   std::atomic<thread_record*> owner{nullptr};  ///< of its cache; null where it is in none
@@ -123,11 +123,14 @@ struct segment {
   stream on = default_stream;
   run* runs = nullptr;  ///< 64 slots, or one; a run lives in the slot of its first unit
 
-  std::uint64_t units_idle = 0;   ///< one bit a unit
-  std::uint64_t idle_stamp = 0;   ///< when it became idle: smaller is colder
-  std::uint64_t class_bytes = 0;  ///< dedicated: the class it is filed under
+  std::uint64_t units_idle = 0;      ///< one bit a unit
+  std::uint32_t idle_span = 0;       ///< the most of them side by side
+  std::uint64_t idle_stamp = 0;      ///< when it became idle: smaller is colder
+  std::uint64_t class_bytes = 0;     ///< dedicated: the class it is filed under
+  std::uint64_t oversize_bytes = 0;  ///< dedicated, live: what its request's own class would have left to others
   std::uint64_t unit_bytes = 0;
-  std::uint32_t made_for = 0;  ///< shared: the class that asked for it
+  std::uint64_t looked_at = 0;  ///< the search of its cache that saw it last
+  std::uint32_t made_for = 0;   ///< shared: the class that asked for it
   segment_use use = segment_use::shared;
   segment_state state = segment_state::used;
   list_links<segment> in_cache{};   ///< the cache's used or idle segments
@@ -171,6 +174,9 @@ struct run_kind {
 
 /// First unit of a span of `units` idle units, or segment_units where there is none.
 [[nodiscard]] std::uint32_t find_span(std::uint64_t units_idle, std::uint32_t units) noexcept;
+
+/// The most idle units side by side.
+[[nodiscard]] std::uint32_t longest_span(std::uint64_t units_idle) noexcept;
 
 /// Host memory for block records, recycled by array size. Guarded by the pool's mutex.
 class record_store {

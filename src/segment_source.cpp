@@ -52,6 +52,7 @@ status segment_source::lend(segment& home, std::uint64_t bytes, stream on, bool 
   home.idle_stamp = 0;
   if (home.use == segment_use::shared) {
     home.units_idle = ~std::uint64_t{0};
+    home.idle_span = segment_units;
     std::fill_n(home.run_of, segment_units, &no_run);
     home.unit_bytes = bytes / segment_units;
     home.per_unit = reciprocal(home.unit_bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stream_cache.hpp"
 
-#include <bit>
+#include <utility>
 
 #include "thread_record.hpp"
 
@@ -73,8 +73,10 @@ bool stream_cache::rotate(bin& at, bool idle_segments_too) noexcept {
 }
 
 bool stream_cache::carve(segment& home, const run_kind& kind, record_store& records) noexcept {
-  if (!may_enter(home, kind.block_bytes)) return false;
+  const bool filed = home.state == segment_state::used;
+  if (filed) used_.remove(home);
   run* const fresh = carve_run(home, kind, records);
+  if (filed) used_.insert(home);
   if (fresh == nullptr) return false;
   blocks_ += fresh->count;
   enlist(*fresh);
@@ -82,33 +84,47 @@ bool stream_cache::carve(segment& home, const run_kind& kind, record_store& reco
 }
 
 void stream_cache::dissolve_unused(segment& home, record_store& records) noexcept {
+  const bool filed = home.state == segment_state::used;
+  if (filed) used_.remove(home);
   for_each_run(home, [&](run& at) {
     if (at.used != 0) return;
     if (at.listed) delist(at);
     blocks_ -= at.count;
     dissolve_run(at, records);
   });
+  if (filed) used_.insert(home);
 }
 
 bool stream_cache::refill(const run_kind& kind, record_store& records) noexcept {
   if (rotate(bins_[kind.class_index], false)) return true;
-  for (segment* home = used_.front(); home != nullptr; home = segments::next(home)) {
-    // Most have too little for a block even if it were in one piece.
-    const std::uint64_t idle_bytes = static_cast<std::uint64_t>(std::popcount(home->units_idle)) * home->unit_bytes;
-    if (idle_bytes >= kind.block_bytes && carve(*home, kind, records)) return true;
-  }
+  if (segment* const home = used_.find(kind); home != nullptr && carve(*home, kind, records)) return true;
   return rotate(bins_[kind.class_index], true);
 }
 
-bool stream_cache::rebuild(const run_kind& kind, record_store& records) noexcept {
-  for (const segments* side : {&used_, &idle_}) {
-    for (segment* home = side->front(); home != nullptr; home = segments::next(home)) {
-      if (!has_room(*home, kind)) continue;
-      dissolve_unused(*home, records);
-      if (carve(*home, kind, records)) return true;
+segment* stream_cache::find_unused_room(const run_kind& kind) noexcept {
+  // A segment without an unused run is no candidate: refill has looked at what is idle in it. The smallest classes
+  // first: together with what is idle around them their runs give more than they take.
+  ++looks_;
+  for (std::uint32_t index = 0; index < shared_classes_max; ++index) {
+    run* const front = bins_[index].front;
+    for (run* at = front != &no_run ? front : nullptr; at != nullptr; at = at->in_bin.next) {
+      segment& home = *at->home;
+      if (at->used != 0 || home.state != segment_state::used) continue;
+      if (std::exchange(home.looked_at, looks_) != looks_ && has_room(home, kind)) return &home;
     }
   }
-  return false;
+  return nullptr;
+}
+
+bool stream_cache::rebuild(const run_kind& kind, record_store& records) noexcept {
+  segment* home = find_unused_room(kind);
+  if (home == nullptr) {
+    home = idle_.front();
+    while (home != nullptr && !has_room(*home, kind)) home = segments::next(home);
+  }
+  if (home == nullptr) return false;
+  dissolve_unused(*home, records);
+  return carve(*home, kind, records);
 }
 
 void stream_cache::take(segment& home) noexcept {
@@ -121,8 +137,9 @@ void stream_cache::take(segment& home) noexcept {
     idle_.insert_after(warmer, &home);
     owner_->stats.idle_bytes += home.bytes;
   } else {
-    used_.push_back(&home);
+    used_.insert(home);
   }
+  home.looked_at = 0;
   for_each_run(home, [&](run& at) {
     blocks_ += at.count;
     if (at.idle != nullptr) enlist(at);
@@ -138,18 +155,20 @@ void stream_cache::drop(segment& home) noexcept {
     idle_.remove(&home);
     owner_->stats.idle_bytes -= home.bytes;
   } else {
-    used_.remove(&home);
+    used_.remove(home);
   }
   home.cache = nullptr;
   home.owner.store(nullptr, std::memory_order_release);
 }
 
 void stream_cache::move_all(stream_cache& into) noexcept {
-  for (segments* const side : {&used_, &idle_}) {
-    while (segment* const home = side->front()) {
-      drop(*home);
-      into.take(*home);
-    }
+  while (segment* const home = used_.any()) {
+    drop(*home);
+    into.take(*home);
+  }
+  while (segment* const home = idle_.front()) {
+    drop(*home);
+    into.take(*home);
   }
 }
 
@@ -161,19 +180,20 @@ void stream_cache::strip(segment& home, record_store& records) noexcept {
 }
 
 segment* stream_cache::find_room(const run_kind& kind, bool idle_only) const noexcept {
-  for (const segments* side : {&used_, &idle_}) {
-    if (idle_only && side == &used_) continue;
-    for (segment* home = side->front(); home != nullptr; home = segments::next(home)) {
-      bool serves = has_room(*home, kind);
-      if (!serves) {
-        for_each_run(*home, [&](const run& at) {
-          serves = serves || (at.class_index == kind.class_index && at.idle != nullptr);
-        });
-      }
-      if (serves) return home;
+  const auto serves = [&](segment& home) {
+    bool ready = has_room(home, kind);
+    if (!ready) {
+      for_each_run(home,
+                   [&](const run& at) { ready = ready || (at.class_index == kind.class_index && at.idle != nullptr); });
     }
+    return ready;
+  };
+  if (!idle_only) {
+    if (segment* const home = used_.first_that(serves); home != nullptr) return home;
   }
-  return nullptr;
+  segment* home = idle_.front();
+  while (home != nullptr && !serves(*home)) home = segments::next(home);
+  return home;
 }
 
 bool stream_cache::has_idle(std::uint32_t class_index) const noexcept {

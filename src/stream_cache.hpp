@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "segment.hpp"
+#include "room_index.hpp"
 
 namespace arcalloc::detail {
 
@@ -114,7 +114,6 @@ class stream_cache {
   [[nodiscard]] segment* find_room(const run_kind& kind, bool idle_only) const noexcept;
 
   [[nodiscard]] segment* coldest_idle() const noexcept { return idle_.back(); }
-  [[nodiscard]] segment* first_used() const noexcept { return used_.front(); }
   [[nodiscard]] segment* first_idle() const noexcept { return idle_.front(); }
   [[nodiscard]] static segment* next(const segment* home) noexcept { return segments::next(home); }
   [[nodiscard]] static segment* warmer(const segment* home) noexcept { return segments::previous(home); }
@@ -138,14 +137,16 @@ class stream_cache {
   void delist(run& home) noexcept;
   [[nodiscard]] bool rotate(bin& at, bool idle_segments_too) noexcept;
   [[nodiscard]] bool carve(segment& home, const run_kind& kind, record_store& records) noexcept;
+  [[nodiscard]] segment* find_unused_room(const run_kind& kind) noexcept;
   void dissolve_unused(segment& home, record_store& records) noexcept;
 
   thread_record* owner_ = nullptr;
   stream on_ = default_stream;
   bin bins_[shared_classes_max + 1];  ///< the last is no_class's
   std::uint64_t blocks_ = 0;
-  segments used_;
+  room_index used_;
   segments idle_;
+  std::uint64_t looks_ = 0;  ///< searches of used_ by way of the bins
 };
 
 }  // namespace arcalloc::detail

@@ -52,13 +52,13 @@ struct alignas(128) thread_record {
 
 inline void stream_cache::wake(segment& home) noexcept {
   idle_.remove(&home);
-  used_.push_back(&home);
+  used_.insert(home);
   home.state = segment_state::used;
   owner_->stats.idle_fell(home.bytes);
 }
 
 inline void stream_cache::rest(segment& home) noexcept {
-  used_.remove(&home);
+  used_.remove(home);
   idle_.push_front(&home);
   home.state = segment_state::idle;
   home.idle_stamp = ++owner_->stamp;

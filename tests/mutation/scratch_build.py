@@ -157,9 +157,11 @@ class ScratchBuild:
         for line in checked(["ninja", "-C", self.build, "-t", "deps"], "reading the dependencies").splitlines():
             if line and not line.startswith(" "):
                 output = line.split(":")[0]
-            elif line.strip().startswith(str(self.copy)) and output in self.compiles:
-                path = str(pathlib.Path(line.strip()).relative_to(self.copy))
-                self.reached.setdefault(path, []).append(output)
+            elif line.strip() and output in self.compiles:
+                # A compiler cache may have made them relative to the build.
+                path = pathlib.Path(os.path.normpath(self.build / line.strip()))
+                if path.is_relative_to(self.copy):
+                    self.reached.setdefault(str(path.relative_to(self.copy)), []).append(output)
 
     def _link_of(self, program):
         commands = checked(["ninja", "-C", self.build, "-t", "commands", program], "reading the link commands")

@@ -86,7 +86,9 @@ std::string engine_model::allocated(std::uint32_t number, const engine_block& fr
   if (fresh.begin == 0) return of_block(number, " is null");
   if (fresh.begin % block_alignment != 0) return of_block(number, " is not aligned");
   if (fresh.true_bytes < fresh.requested_bytes) return of_block(number, " is smaller than requested");
-  const std::uint64_t most = true_bytes_max(fresh.requested_bytes) * (fresh.in_window ? 2 : 1);
+  // In a window any block, elsewhere a large one, may be lent to a request of half its size.
+  const bool large = classes_ != geometry::exact && fresh.requested_bytes > std::uint64_t{16} << 20;
+  const std::uint64_t most = true_bytes_max(fresh.requested_bytes) * (fresh.in_window || large ? 2 : 1);
   if (fresh.true_bytes > most && !fresh.in_group) return of_block(number, " is larger than its class");
   const auto after = ranges_.lower_bound(fresh.begin);
   const bool over_next = after != ranges_.end() && after->first < fresh.begin + fresh.true_bytes;
@@ -205,6 +207,17 @@ std::string engine_model::judge_bounds(const counters& said) const {
   }
   // In a window nothing can go back: the bound holds again when the last one closes.
   if (windows_ == 0) check.at_most("cached_bytes", said.cached_bytes, said.cached_bytes_max);
+  return check.found;
+}
+
+std::string engine_model::judge_cap(const cap_arithmetic& said) const {
+  if (said.cap_source != ARCALLOC_CAP_DERIVED) return {};  // judge_bounds knows what it should be
+  constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+  comparison check;
+  check.equal("what is free", said.free_bytes, said.driver_free_bytes + said.own_cached_bytes);
+  check.equal("the reserve", said.reserve_bytes, std::min(256 * mebibyte, said.free_bytes / 4));
+  check.equal("the derived bound", said.cached_bytes_max,
+              std::min(1024 * mebibyte, (said.free_bytes - said.reserve_bytes) / 2));
   return check.found;
 }
 

@@ -71,6 +71,7 @@ class engine_model {
 
   [[nodiscard]] std::string judge_blocks(const allocator& subject) const;
   [[nodiscard]] std::string judge_counters(const counters& said) const;
+  [[nodiscard]] std::string judge_cap(const cap_arithmetic& said) const;
   [[nodiscard]] std::string judge_peaks(const counters& said) const;
 
   /// Whether requests go to the driver without a look at the cache.

@@ -59,6 +59,7 @@ void player::judge_reading(const audit_result* walk) {
   }
   claim(said.reserved_bytes == device_.lent_bytes(), "reserved is not what the device lent");
   expect_nothing_wrong(model_.judge_counters(said));
+  expect_nothing_wrong(model_.judge_cap(memory_->read_cap()));
   expect_nothing_wrong(model_.judge_peaks(said));
   judge_driver(said);
   std::size_t count = 0;

@@ -101,10 +101,16 @@ struct auditor {
       walk_run(home, at);
     }
     if (home.use == segment_use::shared && home.units_idle != ~units) violation("units_idle disagrees with the runs");
+    if (home.use == segment_use::shared && home.idle_span != longest_span(home.units_idle))
+      violation("idle_span disagrees with units_idle");
     if (used != home.used()) violation("segment says ", home.used(), " used, walk says ", used);
     if (subject.table_.find(home.base) != &home) violation("the block table does not find a segment");
     const std::uint64_t live_bytes = taken() - live_before;
     const bool idle = used == 0;
+    if (home.oversize_bytes != 0 && (idle || home.use != segment_use::dedicated))
+      violation("a segment of no live large block is oversize");
+    if (home.oversize_bytes * 2 > home.bytes) violation("a large block is more than twice what its request needed");
+    found.oversize_bytes += home.oversize_bytes;
     if (idle != (home.state == segment_state::idle)) violation("segment state disagrees with its blocks");
     (idle ? found.cached_bytes : found.slack_bytes) += home.bytes - live_bytes;
   }
@@ -115,6 +121,7 @@ struct auditor {
       ranges[home->base] = home->base + home->bytes;
       walk(*home);
     }
+    if (found.oversize_bytes != subject.oversize_bytes_) violation("the bytes of oversize blocks do not add up");
     const std::byte* last = nullptr;
     for (const auto& [begin, end] : ranges) {
       if (begin < last) violation("two segments overlap");

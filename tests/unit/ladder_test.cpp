@@ -38,6 +38,68 @@ TEST(ladder, rung_2_serves_large_blocks_from_the_pool) {
   EXPECT_EQ(of(at.now()), (rungs{0, 1, 0, 0, 0, 1, 0}));
 }
 
+TEST(ladder, rung_2_lends_a_larger_block_sooner_than_ask_the_driver) {
+  small_world at(capped(gib));
+  at.put(at.get(64 * mib));
+  at.put(at.get(90 * mib));
+  const block lent = at.get(50 * mib);  // the class is 52 MiB; the smallest that will do has 64
+  EXPECT_EQ(of(at.now()), (rungs{0, 1, 0, 0, 0, 2, 0}));
+  EXPECT_EQ(at.now().allocated_bytes, 64 * mib);
+  EXPECT_EQ(testing::audit(*at.memory).oversize_bytes, 12 * mib);
+  at.check();
+  at.put(lent);
+  EXPECT_EQ(testing::audit(*at.memory).oversize_bytes, 0U);
+  (void)at.get(64 * mib);  // filed as what it is
+  EXPECT_EQ(of(at.now()), (rungs{0, 2, 0, 0, 0, 2, 0}));
+  at.check();
+}
+
+TEST(ladder, rung_2_lends_no_block_of_more_than_twice_what_is_asked) {
+  small_world at(capped(gib));
+  at.put(at.get(64 * mib));
+  (void)at.get(30 * mib);
+  EXPECT_EQ(of(at.now()), (rungs{0, 0, 0, 0, 0, 2, 0}));
+  (void)at.get(32 * mib);
+  EXPECT_EQ(of(at.now()), (rungs{0, 1, 0, 0, 0, 2, 0}));
+  at.check();
+}
+
+TEST(ladder, what_is_lent_beyond_a_class_is_at_most_a_quarter_of_the_bound) {
+  small_world at(capped(256 * mib));
+  for (std::uint64_t i = 0; i < 3; ++i)
+    at.put(at.get((80 + 16 * i) * mib));  // 80 idles, then 80 and 96; 112 drives out 80
+  const counters before = at.now();
+  (void)at.get(64 * mib);  // 96: 32 MiB beyond
+  (void)at.get(64 * mib);  // 112: 48 more would be 80 of 64 MiB
+  EXPECT_EQ(at.now().pool_hits, before.pool_hits + 1);
+  EXPECT_EQ(at.now().misses, before.misses + 1);
+  EXPECT_EQ(testing::audit(*at.memory).oversize_bytes, 32 * mib);
+  at.check();
+}
+
+TEST(ladder, rung_2_lends_nothing_larger_on_another_stream_or_of_exact_sizes_or_in_a_prewarm) {
+  small_world at(capped(gib));
+  at.put(at.get(64 * mib, stream{1}));
+  (void)at.get(50 * mib, stream{2});
+  EXPECT_EQ(at.now().misses, 2U);
+
+  options settings = capped(gib);
+  settings.classes = geometry::exact;
+  small_world exact(settings);
+  exact.put(exact.get(64 * mib));
+  (void)exact.get(50 * mib);
+  EXPECT_EQ(exact.now().misses, 2U);
+
+  small_world warm(capped(gib));
+  warm.put(warm.get(64 * mib));
+  profile wanted;
+  ASSERT_TRUE(wanted.add({default_stream, 50 * mib, 1}));
+  EXPECT_EQ(warm.memory->verify(wanted), status::capture_miss);
+  EXPECT_EQ(warm.memory->prewarm(wanted), status::ok);
+  EXPECT_EQ(warm.memory->verify(wanted), status::ok);
+  EXPECT_EQ(warm.now().segments_reserved, 2U);
+}
+
 TEST(ladder, rung_6_evicts_after_one_refusal_of_the_driver) {
   options settings;
   settings.cached_bytes_max.mode = bound_mode::unbounded;
@@ -82,7 +144,7 @@ TEST(ladder, rung_8_drains_when_the_driver_refuses_for_reasons_of_its_own) {
   at.device.before_free = [&] {
     if (at.device.lent_bytes <= 80 * mib) at.device.fail_allocate = {};
   };
-  (void)at.get(48 * mib);
+  (void)at.get(30 * mib);  // nothing of up to twice its size idles
   EXPECT_EQ(of(at.now()), (rungs{0, 0, 0, 0, 1, 3, 0}));
   at.device.before_free = nullptr;
   at.check();

@@ -17,6 +17,7 @@ struct shared_segment {
     home.base = reinterpret_cast<std::byte*>(std::uint64_t{1} << 40);
     home.bytes = bytes;
     home.units_idle = ~std::uint64_t{0};
+    home.idle_span = segment_units;
     home.unit_bytes = bytes / segment_units;
     home.per_unit = reciprocal(home.unit_bytes);
     home.runs = slots.data();
