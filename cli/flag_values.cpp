@@ -86,4 +86,27 @@ device_choice require_device(const std::string& text) {
   throw command_failure{exit_status::bad_usage, "--device: \"" + text + "\" is not host[:SIZE], sim:NAME or cuda:N"};
 }
 
+std::vector<std::size_t> require_choices(const char* flag, const char* kind, const std::string& text,
+                                         const std::vector<const char*>& names) {
+  const auto refuse = [&](const std::string& what) {
+    std::string list;
+    for (const char* each : names) list.append(list.empty() ? "" : ", ").append(each);
+    throw command_failure{exit_status::bad_usage,
+                          std::string(flag) + ": " + what + "; give any of " + list + ", separated by commas"};
+  };
+  std::vector<std::size_t> chosen;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', start), text.size());
+    const std::string name = text.substr(start, comma - start);
+    const auto found = std::find(names.begin(), names.end(), name);
+    const auto at = static_cast<std::size_t>(found - names.begin());
+    if (name.empty()) refuse("an empty name in \"" + text + "\"");
+    if (found == names.end()) refuse(std::string("unknown ") + kind + " \"" + name + "\"");
+    if (std::find(chosen.begin(), chosen.end(), at) != chosen.end()) refuse("\"" + name + "\" is named twice");
+    chosen.push_back(at);
+    start = comma + 1;
+  }
+  return chosen;
+}
+
 }  // namespace arcalloc::cli

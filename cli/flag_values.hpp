@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace arcalloc::cli {
 
@@ -35,5 +37,11 @@ device_choice require_device(const std::string& text);
 /// Parses the value of `flag`, or throws command_failure (bad_usage) that names the flag, the value
 /// and the range.
 std::uint64_t require_count(const char* flag, const std::string& text, std::uint64_t least, std::uint64_t most);
+
+/// Parses a list for `flag`: some of `names`, separated by commas, none twice, at least one; what they are is `kind`.
+/// Which of the names, in the order of the text. Throws command_failure (bad_usage) that names the flag and what is
+/// wrong.
+std::vector<std::size_t> require_choices(const char* flag, const char* kind, const std::string& text,
+                                         const std::vector<const char*>& names);
 
 }  // namespace arcalloc::cli

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "legs.hpp"
 
-#include <algorithm>
 #include <array>
 
-#include "exit_status.hpp"
+#include "flag_values.hpp"
 
 namespace arcalloc::cli {
 
 namespace {
 
 constexpr std::array<leg, 4> all_legs{leg::off, leg::unbounded, leg::exact, leg::bounded};
-constexpr const char* leg_list = "off, unbounded, exact, bounded";
 
 cached_bound explicit_bound(std::uint64_t mb) {
   cached_bound bound;
@@ -66,26 +64,10 @@ options leg_options(leg which, const leg_bounds& bounds, const options& from_env
 }
 
 std::vector<leg> require_legs(const std::string& text) {
-  const auto refuse = [](const std::string& what) {
-    throw command_failure{exit_status::bad_usage,
-                          "--legs: " + what + "; give any of " + leg_list + ", separated by commas"};
-  };
+  std::vector<const char*> names;
+  for (const leg each : all_legs) names.push_back(leg_name(each));
   std::vector<leg> chosen;
-  for (std::size_t start = 0; start <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', start), text.size());
-    const std::string name = text.substr(start, comma - start);
-    const auto found = std::find_if(all_legs.begin(), all_legs.end(), [&](leg l) { return name == leg_name(l); });
-    if (name.empty()) {
-      refuse("an empty name in \"" + text + "\"");
-    } else if (found == all_legs.end()) {
-      refuse("unknown leg \"" + name + "\"");
-    } else if (std::find(chosen.begin(), chosen.end(), *found) != chosen.end()) {
-      refuse("\"" + name + "\" is named twice");
-    } else {
-      chosen.push_back(*found);
-    }
-    start = comma + 1;
-  }
+  for (const std::size_t each : require_choices("--legs", "leg", text, names)) chosen.push_back(all_legs[each]);
   return chosen;
 }
 

@@ -89,8 +89,10 @@ void add_trace_flags(CLI::App& line, trace_flags& flags, trace_replay_request& a
     line.add_option(name, value, help)->option_text(form);
   };
   add("--policy", flags.policy, "LIST",
-      "traces: which of off,unbounded,exact,bounded to play it under (default:\nbounded)");
-  add("--cap", flags.cap, "MB", "cached max of bounded in MiB (default: derived)");
+      "traces: which of off,unbounded,exact,bounded to play it under, or by the\n"
+      "rules of which of pytorch,mlx (default: bounded)");
+  add("--cap", flags.cap, "MB",
+      "cached max in MiB of bounded (default: derived) and of mlx (default: 0.8 of\nthe device)");
   add("--exact-cap", flags.exact_cap, "MB", "cached max of exact in MiB (default 1024)");
   add("--capacity", flags.capacity, "MB", "bound on reserved bytes in MiB (default: none)");
   add("--geometry", flags.geometry, "P", "of bounded: size classes per doubling, 1, 2, 4, 8 or 16, or exact");
@@ -117,9 +119,31 @@ void read_device(const std::string& text, trace_replay_request& asked) {
   asked.device_bytes = require_sim_bytes(text, "sim, sim:SIZE, host, host:SIZE (1MiB to 65536GiB) or cuda:N");
 }
 
+bool plays(const trace_replay_request& asked, const replay_policy& which) {
+  return std::find(asked.policies.begin(), asked.policies.end(), which) != asked.policies.end();
+}
+
+/// Refuses flags that say nothing to any policy asked for, and those that one of them cannot obey.
+void require_flags_that_apply(const CLI::App& line, const trace_replay_request& asked) {
+  const auto given = [&line](const char* name) { return line.count(name) > 0; };
+  const auto refuse = [](const std::string& why) { throw command_failure{exit_status::bad_usage, why}; };
+  const bool plays_peers = plays(asked, trace::peer::pytorch) || plays(asked, trace::peer::mlx);
+  if (given("--geometry") && !plays(asked, leg::bounded)) refuse("--geometry: is about bounded, which is not played");
+  if (given("--exact-cap") && !plays(asked, leg::exact)) refuse("--exact-cap: is about exact, which is not played");
+  if (given("--cap") && !plays(asked, leg::bounded) && !plays(asked, trace::peer::mlx)) {
+    refuse("--cap: is about bounded and mlx, neither of which is played");
+  }
+  if (given("--capacity") && plays(asked, trace::peer::mlx)) {
+    refuse("--capacity: mlx has no bound on all that it takes from the driver");
+  }
+  if (plays_peers && (asked.on_host || asked.card)) {
+    refuse("--device: the rules of peers are played on sim alone");
+  }
+}
+
 void read_trace_flags(const CLI::App& line, const trace_flags& flags, trace_replay_request& asked) {
   const auto given = [&line](const char* name) { return line.count(name) > 0; };
-  if (given("--policy")) asked.policies = require_legs(flags.policy);
+  if (given("--policy")) asked.policies = require_policies(flags.policy);
   if (given("--cap")) asked.bounds.cap_mb = require_count("--cap", flags.cap, 0, mib_most);
   if (given("--exact-cap")) asked.bounds.exact_cap_mb = require_count("--exact-cap", flags.exact_cap, 0, mib_most);
   if (given("--capacity")) asked.capacity_bytes = require_count("--capacity", flags.capacity, 1, mib_most) * mebibyte;
@@ -129,6 +153,7 @@ void read_trace_flags(const CLI::App& line, const trace_flags& flags, trace_repl
   if ((asked.on_host || asked.card) && (asked.smallest_device || given("--granularity"))) {
     throw command_failure{exit_status::bad_usage, "--smallest-device and --granularity are about the simulated device"};
   }
+  require_flags_that_apply(line, asked);
   read_reading_flags(line, flags.reading, asked.read);
 }
 
@@ -150,8 +175,8 @@ exit_status run_replay(const std::vector<std::string>& words) {
       "Runs a scenario (.ops) over a simulated device, checks what it expects, and names every\n"
       "expectation that does not hold. Its settings come from the scenario alone.\n"
       "Plays a trace of an allocator, in any format that convert reads, to arcalloc under one policy\n"
-      "or several, on a simulated device or on host memory, and compares what they reserve and what\n"
-      "they ask of the driver.\n",
+      "or several, on a simulated device or on host memory, or by the rules of another allocator, and\n"
+      "compares what they reserve and what they ask of the driver.\n",
       "arcalloc replay");
   set_layout(line);
   std::string file;

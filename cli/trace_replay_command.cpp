@@ -18,6 +18,7 @@
 #include "text_table.hpp"
 #include "trace/formats/read_trace.hpp"
 #include "trace/formats/trace_summary.hpp"
+#include "trace/peers/peer_replay.hpp"
 #include "trace/replay/trace_replay.hpp"
 
 namespace arcalloc::cli {
@@ -26,7 +27,7 @@ namespace {
 
 /// What one policy came to.
 struct policy_result {
-  leg which = leg::bounded;
+  replay_policy which = leg::bounded;
   trace::replay_result played;
   std::optional<std::uint64_t> smallest_device_bytes;
 };
@@ -63,9 +64,27 @@ trace::replay_result play_on_card(const trace_replay_request& asked, const optio
   return replay.finish();
 }
 
-/// One pass over the file. `summary` stands in front of the replay.
-trace::replay_result play(const trace_replay_request& asked, const options& settings, std::uint64_t device_bytes,
-                          trace::trace_facts& facts, std::unique_ptr<trace::trace_summary>& summary) {
+/// The same by the rules of a peer, on a device in plain numbers.
+trace::replay_result play_peer(const trace_replay_request& asked, trace::peer which, std::uint64_t device_bytes,
+                               trace::trace_facts& facts, std::unique_ptr<trace::trace_summary>& summary) {
+  trace::peer_options described;
+  described.memory_bytes = device_bytes;
+  described.granule_bytes = asked.granule_bytes;
+  if (asked.capacity_bytes != 0) described.capacity_bytes = asked.capacity_bytes;
+  if (asked.bounds.cap_mb) described.cached_bytes_max = *asked.bounds.cap_mb << 20;
+  trace::peer_replay replay(asked.file, which, described);
+  summary = std::make_unique<trace::trace_summary>(&replay);
+  facts = trace::read_trace(asked.file, asked.read, *summary);
+  return replay.finish();
+}
+
+/// One pass over the file. `summary` stands in front of the replay; `settings` are of arcalloc, and nothing to a peer.
+trace::replay_result play(const trace_replay_request& asked, const replay_policy& which, const options& settings,
+                          std::uint64_t device_bytes, trace::trace_facts& facts,
+                          std::unique_ptr<trace::trace_summary>& summary) {
+  if (const trace::peer* other = std::get_if<trace::peer>(&which)) {
+    return play_peer(asked, *other, device_bytes, facts, summary);
+  }
   if (asked.card) return play_on_card(asked, settings, facts, summary);
   std::unique_ptr<backend> device;
   sim_backend* simulated = nullptr;
@@ -86,18 +105,18 @@ trace::replay_result play(const trace_replay_request& asked, const options& sett
 }
 
 /// The smallest device in which nothing is refused, to a granule; none where the asked one does not do.
-std::optional<std::uint64_t> smallest_device(const trace_replay_request& asked, const options& settings,
-                                             const trace::replay_result& in_full) {
+std::optional<std::uint64_t> smallest_device(const trace_replay_request& asked, const replay_policy& which,
+                                             const options& settings, const trace::replay_result& in_full) {
   if (in_full.refusal) return std::nullopt;
   trace::trace_facts facts;
   std::unique_ptr<trace::trace_summary> summary;
   const std::uint64_t step = asked.granule_bytes;
   std::uint64_t too_small = (in_full.requested_bytes_peak - std::min(in_full.requested_bytes_peak, step)) / step;
   std::uint64_t enough = (in_full.last.reserved_bytes_peak + step - 1) / step;
-  while (play(asked, settings, enough * step, facts, summary).refusal) enough += enough / 8 + 1;
+  while (play(asked, which, settings, enough * step, facts, summary).refusal) enough += enough / 8 + 1;
   while (enough - too_small > 1) {
     const std::uint64_t middle = too_small + (enough - too_small) / 2;
-    (play(asked, settings, middle * step, facts, summary).refusal ? too_small : enough) = middle;
+    (play(asked, which, settings, middle * step, facts, summary).refusal ? too_small : enough) = middle;
   }
   return enough * step;
 }
@@ -133,7 +152,7 @@ void print(const trace_replay_request& asked, const all_results& all) {
   for (const policy_result& one : all.policies) {
     const counters& last = one.played.last;
     std::vector<std::string> cells{
-        leg_name(one.which),
+        policy_name(one.which),
         outcome_text(one.played),
         mib_text(last.reserved_bytes_peak),
         ratio_text(last.reserved_bytes_peak, one.played.requested_bytes_peak),
@@ -154,19 +173,19 @@ void print(const trace_replay_request& asked, const all_results& all) {
     if (played.refusal) {
       char record[512];
       (void)format_failure(played.refusal->record, record, sizeof record);
-      std::printf("%s: event %s: %s\n", leg_name(one.which), count_text(played.refusal->event).c_str(), record);
+      std::printf("%s: event %s: %s\n", policy_name(one.which), count_text(played.refusal->event).c_str(), record);
     }
     if (played.refusals_recorded != 0) {
       std::printf("%s: the trace's own allocator refused %s requests; %s of them would have been served\n",
-                  leg_name(one.which), count_text(played.refusals_recorded).c_str(),
+                  policy_name(one.which), count_text(played.refusals_recorded).c_str(),
                   count_text(played.refusals_served).c_str());
     }
     if (played.cached_bytes_max_wanted != 0) {
-      std::printf("%s: thrashes; a cached max of %s MiB would have kept what was wanted again\n", leg_name(one.which),
-                  mib_text(played.cached_bytes_max_wanted).c_str());
+      std::printf("%s: thrashes; a cached max of %s MiB would have kept what was wanted again\n",
+                  policy_name(one.which), mib_text(played.cached_bytes_max_wanted).c_str());
     }
     if (!played.convictions.empty()) {
-      print_error(asked.file + ": " + leg_name(one.which) +
+      print_error(asked.file + ": " + policy_name(one.which) +
                   (asked.card ? ": what lay on the card convicts " : ": the simulated device convicts ") +
                   count_text(played.convictions.size()) + " times, first: " + played.convictions.front());
     }
@@ -177,12 +196,13 @@ ordered_json json_of(const policy_result& one) {
   const trace::replay_result& played = one.played;
   ordered_json refusal = nullptr;
   if (played.refusal) refusal = {{"event", played.refusal->event}, {"requested_bytes", played.refusal->bytes}};
-  return {{"policy", leg_name(one.which)},
+  return {{"policy", policy_name(one.which)},
           {"outcome", outcome_text(played)},
           {"refusal", refusal},
           {"requested_bytes_peak", played.requested_bytes_peak},
           {"steps", played.steps},
           {"driver_calls_step_max", played.driver_calls_step_max},
+          {"driver_calls_first_step", played.driver_calls_first_step},
           {"refusals_recorded", played.refusals_recorded},
           {"refusals_served", played.refusals_served},
           {"cached_bytes_max_wanted", played.cached_bytes_max_wanted},
@@ -236,16 +256,17 @@ exit_status replay_trace(const trace_replay_request& asked, const std::vector<st
   if (!asked.json.empty()) require_writable("--json", asked.json);
   all_results all;
   try {
-    for (const leg which : asked.policies) {
-      const options settings = settings_of(asked, which, environment.from_environment);
+    for (const replay_policy& which : asked.policies) {
+      const leg* own = std::get_if<leg>(&which);
+      const options settings = own == nullptr ? options{} : settings_of(asked, *own, environment.from_environment);
       std::unique_ptr<trace::trace_summary> summary;
       policy_result one;
       one.which = which;
-      one.played = play(asked, settings, asked.device_bytes, all.facts, summary);
+      one.played = play(asked, which, settings, asked.device_bytes, all.facts, summary);
       all.events = summary->events();
       all.requested_bytes_peak = summary->requested_bytes_peak();
       all.reserved_bytes_peak = summary->reserved_bytes_peak();
-      if (asked.smallest_device) one.smallest_device_bytes = smallest_device(asked, settings, one.played);
+      if (asked.smallest_device) one.smallest_device_bytes = smallest_device(asked, which, settings, one.played);
       all.policies.push_back(std::move(one));
     }
   } catch (const trace::trace_error& error) {

@@ -10,6 +10,7 @@
 #include "exit_status.hpp"
 #include "flag_values.hpp"
 #include "legs.hpp"
+#include "replay_policies.hpp"
 #include "trace/formats/trace_facts.hpp"
 #include "trace_flags.hpp"
 
@@ -19,7 +20,7 @@ namespace arcalloc::cli {
 struct trace_replay_request {
   std::string file;
   std::string json;
-  std::vector<leg> policies{leg::bounded};
+  std::vector<replay_policy> policies{leg::bounded};
   leg_bounds bounds;
   std::uint64_t capacity_bytes = 0;  ///< 0: none
   std::optional<geometry> classes;   ///< of bounded; none: as the environment says

@@ -51,6 +51,39 @@ TEST(trace_replay, says_with_its_status_that_a_policy_died_that_must_not) {
   EXPECT_EQ(arcalloc({"replay", folder.file("t.csv"), "--capacity", "32"}).exit_status, 4);
 }
 
+TEST(trace_replay, goes_by_the_rules_of_peers_beside_its_own_policies) {
+  const temporary_folder folder;
+  write_file(folder.file("t.csv"), small_trace);
+  const ended run = arcalloc({"replay", folder.file("t.csv"), "--policy", "bounded,pytorch,mlx", "--cap", "0",
+                              "--smallest-device", "--json", folder.file("r.json")});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  const nlohmann::json found = nlohmann::json::parse(content_of(folder.file("r.json")));
+  ASSERT_EQ(found["policies"].size(), 3U);
+  const nlohmann::json& pytorch = found["policies"][1];
+  EXPECT_EQ(pytorch["policy"], "pytorch");
+  EXPECT_EQ(pytorch["counters"]["reserved_bytes_peak"], 84 << 20) << "40 MiB and 43 in steps of 2, both kept";
+  EXPECT_EQ(pytorch["counters"]["driver_allocs"], 2);
+  EXPECT_EQ(pytorch["counters"]["driver_frees"], 0);
+  EXPECT_EQ(pytorch["driver_calls_first_step"], 2);
+  EXPECT_EQ(pytorch["smallest_device_bytes"], 44 << 20);
+  const nlohmann::json& mlx = found["policies"][2];
+  EXPECT_EQ(mlx["policy"], "mlx");
+  EXPECT_EQ(mlx["counters"]["driver_allocs"], 3) << "with the range for scalars";
+  EXPECT_EQ(mlx["counters"]["driver_frees"], 2) << "a cache of 0 keeps nothing";
+  EXPECT_EQ(mlx["counters"]["cached_bytes_max"], 0);
+  EXPECT_EQ(mlx["smallest_device_bytes"], 46 << 20);
+}
+
+TEST(trace_replay, lets_a_peer_die_as_exact_may) {
+  const temporary_folder folder;
+  write_file(folder.file("t.csv"), small_trace);
+  const ended run = arcalloc({"replay", folder.file("t.csv"), "--policy", "pytorch,mlx", "--device", "sim:32MiB"});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_NE(run.out.find("pytorch: event 1: device_out_of_memory: requested 41943040"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("mlx: event 1: device_out_of_memory"), std::string::npos) << run.out;
+}
+
 TEST(trace_replay, finds_the_smallest_device) {
   const temporary_folder folder;
   write_file(folder.file("t.csv"), small_trace);
@@ -83,7 +116,13 @@ TEST(trace_replay, bad_usage_is_one_line_that_names_the_flag) {
   write_file(folder.file("a.ops"), "step\n");
   write_file(folder.file("cut.csv"), "t_us,op,id,size,stream\n1,a,1\n");
   const std::vector<std::pair<std::vector<std::string>, std::string>> all{
-      {{trace, "--policy", "fast"}, "fast"},
+      {{trace, "--policy", "fast"}, "--policy: unknown policy \"fast\""},
+      {{trace, "--policy", "pytorch,pytorch"}, "named twice"},
+      {{trace, "--policy", "pytorch", "--geometry", "4"}, "--geometry: is about bounded"},
+      {{trace, "--policy", "pytorch", "--cap", "5"}, "--cap: is about bounded and mlx"},
+      {{trace, "--policy", "mlx", "--exact-cap", "5"}, "--exact-cap: is about exact"},
+      {{trace, "--policy", "bounded,mlx", "--capacity", "5"}, "--capacity: mlx has no bound"},
+      {{trace, "--policy", "bounded,mlx", "--device", "host"}, "--device: the rules of peers"},
       {{trace, "--cap", "x"}, "--cap"},
       {{trace, "--capacity", "0"}, "--capacity"},
       {{trace, "--geometry", "3"}, "--geometry"},

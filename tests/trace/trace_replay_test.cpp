@@ -63,6 +63,7 @@ TEST(trace_replay, serves_what_the_trace_served_and_counts_it) {
   EXPECT_EQ(found.requested_bytes_peak, 4 * mib);
   EXPECT_EQ(found.steps, 3U);
   EXPECT_EQ(found.driver_calls_step_max, 1U);
+  EXPECT_EQ(found.driver_calls_first_step, 1U);
   EXPECT_EQ(found.last.requests, 3U);
   EXPECT_EQ(found.last.hits, 2U);  // the second block fits behind the first
   EXPECT_EQ(found.last.steps, 3U);

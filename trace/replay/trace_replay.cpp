@@ -21,23 +21,19 @@ allocator* make(const std::string& file, backend& device, const options& setting
 }  // namespace
 
 trace_replay::trace_replay(std::string file, backend& device, sim_backend* simulated, const options& settings)
-    : file_(std::move(file)), work_(nullptr), memory_(make(file_, device, settings)) {
+    : place_(std::move(file)), work_(nullptr), memory_(make(place_.file(), device, settings)) {
   if (simulated != nullptr) work_ = &simulated_.emplace(*simulated);
   streams_.emplace(0, default_stream);
 }
 
 trace_replay::trace_replay(std::string file, backend& device, device_work& work, const options& settings)
-    : file_(std::move(file)), work_(&work), memory_(make(file_, device, settings)) {
+    : place_(std::move(file)), work_(&work), memory_(make(place_.file(), device, settings)) {
   streams_.emplace(0, work.open_stream(0));
-}
-
-void trace_replay::refuse(const std::string& why) const {
-  throw trace_error{file_ + ": event " + std::to_string(events_) + ' ' + why};
 }
 
 void trace_replay::require(status outcome, const event& what) const {
   if (outcome == status::ok) return;
-  refuse(std::string("(") + event_kind_name(what.kind) + ") cannot be played: " + status_name(outcome));
+  place_.refuse(std::string("(") + event_kind_name(what.kind) + ") cannot be played: " + status_name(outcome));
 }
 
 stream trace_replay::stream_of(std::uint64_t named) {
@@ -47,13 +43,8 @@ stream trace_replay::stream_of(std::uint64_t named) {
 }
 
 void trace_replay::take(const event& what) {
-  ++events_;
   if (result_.refusal) return;
-  if (only_device_.value_or(what.device) != what.device) {
-    refuse("is of device " + std::to_string(what.device) + ", those before of device " + std::to_string(*only_device_) +
-           "; --trace-device chooses one");
-  }
-  only_device_ = what.device;
+  place_.next(what);
   const stream on = stream_of(what.stream);
   switch (what.kind) {
     case event_kind::allocate:
@@ -99,7 +90,7 @@ void trace_replay::take(const event& what) {
 bool trace_replay::hand_out(std::uint64_t bytes, stream on, block& piece) {
   const status outcome = memory_->allocate(bytes, on, piece);
   if (outcome != status::ok) {
-    result_.refusal = replay_refusal{events_, outcome, bytes, memory_->last_failure()};
+    result_.refusal = replay_refusal{place_.number(), outcome, bytes, memory_->last_failure()};
     return false;
   }
   if (work_ != nullptr) work_->handed_out(on, piece.data(), bytes);
@@ -117,7 +108,7 @@ void trace_replay::allocate(const event& what) {
 
 void trace_replay::give_back(const event& what) {
   const auto found = live_.find(what.id);
-  if (found == live_.end()) refuse("frees a block that is not live");
+  if (found == live_.end()) place_.refuse("frees a block that is not live");
   if (work_ != nullptr && found->second.piece) work_->handed_back(found->second.piece.data());
   require(memory_->deallocate(found->second.piece, stream_of(what.stream)), what);
   requested_bytes_ -= found->second.bytes;
@@ -126,7 +117,7 @@ void trace_replay::give_back(const event& what) {
 
 void trace_replay::use(const event& what) {
   const auto found = live_.find(what.id);
-  if (found == live_.end()) refuse("uses a block that is not live");
+  if (found == live_.end()) place_.refuse("uses a block that is not live");
   if (work_ != nullptr) work_->use(stream_of(what.stream), found->second.piece.data(), found->second.bytes);
   require(memory_->note_use(found->second.piece, stream_of(what.stream)), what);
 }
@@ -140,11 +131,12 @@ void trace_replay::ask_for_refused(const event& what) {
 }
 
 void trace_replay::end_step() {
-  ++result_.steps;
   memory_->end_step();
   counters window;
   memory_->read_step_counters(window);
-  result_.driver_calls_step_max = std::max(result_.driver_calls_step_max, window.driver_allocs + window.driver_frees);
+  counters whole{};
+  if (result_.steps == 0) memory_->read_counters(whole);  // of the first step alone: a reading costs its time
+  result_.end_step(window.driver_allocs + window.driver_frees, whole.driver_allocs + whole.driver_frees);
 }
 
 void trace_replay::begin_capture(const event& what) {
@@ -169,14 +161,14 @@ void trace_replay::end_capture(const event& what) {
 
 void trace_replay::launch(const event& what) {
   const auto found = graphs_.find(what.id);
-  if (found == graphs_.end()) refuse("launches no graph of the trace");
+  if (found == graphs_.end()) place_.refuse("launches no graph of the trace");
   if (work_ != nullptr) work_->launch(found->second.on_device, stream_of(what.stream));
   require(memory_->note_replay(found->second.pinned, stream_of(what.stream)), what);
 }
 
 void trace_replay::release_graph(const event& what) {
   const auto found = graphs_.find(what.id);
-  if (found == graphs_.end()) refuse("releases no graph of the trace");
+  if (found == graphs_.end()) place_.refuse("releases no graph of the trace");
   if (work_ != nullptr) work_->forget_graph(found->second.on_device);
   require(memory_->release_graph(found->second.pinned), what);
   graphs_.erase(found);
@@ -184,7 +176,7 @@ void trace_replay::release_graph(const event& what) {
 
 replay_result trace_replay::finish() {
   memory_->read_counters(result_.last);
-  if (result_.steps == 0) result_.driver_calls_step_max = result_.last.driver_allocs + result_.last.driver_frees;
+  result_.end_without_steps(result_.last.driver_allocs + result_.last.driver_frees);
   result_.cached_bytes_max_wanted = memory_->read_cap().cached_bytes_max_wanted;
   if (work_ != nullptr) result_.device_ns = work_->now_ns();
   for (auto& [id, left] : live_) {

@@ -8,34 +8,13 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "trace/formats/event.hpp"
 #include "trace/replay/device_work.hpp"
+#include "trace/replay/event_place.hpp"
+#include "trace/replay/replay_result.hpp"
 
 namespace arcalloc::trace {
-
-/// Where a trace ended because a request that it served was refused.
-struct replay_refusal {
-  std::uint64_t event = 0;  ///< which event of the trace, from 1
-  status outcome = status::ok;
-  std::uint64_t bytes = 0;
-  failure_record record{};
-};
-
-/// What came of a trace under one policy.
-struct replay_result {
-  std::optional<replay_refusal> refusal;   ///< none: every request that the trace served was served
-  std::uint64_t requested_bytes_peak = 0;  ///< most bytes out at once, as requested: what no allocator can do without
-  std::uint64_t refusals_recorded = 0;     ///< requests that the trace's own allocator refused
-  std::uint64_t refusals_served = 0;       ///< ... and this one would have served
-  std::uint64_t steps = 0;
-  std::uint64_t driver_calls_step_max = 0;  ///< most driver allocations and frees in one step; all, without steps
-  std::uint64_t device_ns = 0;              ///< virtual time of the driver's calls; 0 on a real device
-  std::uint64_t cached_bytes_max_wanted = 0;
-  counters last{};
-  std::vector<std::string> convictions;  ///< of the simulated device: a fault of ours
-};
 
 /// Plays the events of a trace to an allocator: every block, stream, phase, step and capture window as it was.
 ///
@@ -60,7 +39,7 @@ class trace_replay final : public trace_sink {
 
  private:
   struct live_block {
-    block piece;
+    arcalloc::block piece;
     std::uint64_t bytes = 0;
   };
   struct captured_graph {
@@ -79,19 +58,16 @@ class trace_replay final : public trace_sink {
   void launch(const event& what);
   void release_graph(const event& what);
   void require(status outcome, const event& what) const;
-  [[noreturn]] void refuse(const std::string& why) const;
   [[nodiscard]] stream stream_of(std::uint64_t named);
-  [[nodiscard]] bool hand_out(std::uint64_t bytes, stream on, block& piece);
+  [[nodiscard]] bool hand_out(std::uint64_t bytes, stream on, arcalloc::block& piece);
 
-  std::string file_;
+  event_place place_;
   std::optional<simulated_work> simulated_;
   device_work* work_;  ///< null where nobody touches memory
   allocator_ptr memory_;
   std::unordered_map<std::uint64_t, live_block> live_;
   std::unordered_map<std::uint64_t, captured_graph> graphs_;
   std::unordered_map<std::uint64_t, stream> streams_;  ///< a trace's streams are any numbers; ours are not
-  std::optional<std::uint32_t> only_device_;
-  std::uint64_t events_ = 0;
   std::uint64_t requested_bytes_ = 0;
   replay_result result_;
 };
