@@ -182,12 +182,12 @@ constexpr pytorch_figures pytorch_on_real_traces[] = {
     {"snapshots/compiled.pickle", 1.076, 1.037, 65},      {"snapshots/attention_small.pickle", 1.164, 1.164, 9},
     {"snapshots/opt125m_cold.pickle", 1.064, 1.048, 61},  {"traces/ddp_training_v100.json.gz", 1.093, 1.079, 175}};
 
-replay_result play_file(const std::string& file, std::uint64_t memory_bytes) {
-  peer_replay replay(file, peer::pytorch, {memory_bytes, 2 * mib, {}, {}});
+std::vector<event> events_from_empty(const std::string& file) {
   read_options from_empty;
   from_empty.from_empty = true;
-  (void)read_trace(file, from_empty, replay);
-  return replay.finish();
+  event_list kept;
+  (void)read_trace(file, from_empty, kept);
+  return kept.events;
 }
 
 TEST(peer_replay, by_pytorch_s_rules_comes_within_2_percent_of_pytorch) {
@@ -195,7 +195,8 @@ TEST(peer_replay, by_pytorch_s_rules_comes_within_2_percent_of_pytorch) {
   for (const pytorch_figures& known : pytorch_on_real_traces) {
     const std::optional<std::string> file = shared_file(known.file);
     if (!file) GTEST_SKIP() << "no shared data: " << known.file;
-    const replay_result found = play_file(*file, std::uint64_t{80} << 30);
+    const std::vector<event> events = events_from_empty(*file);
+    const replay_result found = play_pytorch(events, std::uint64_t{80} << 30);
     ASSERT_FALSE(found.refusal) << known.file;
     const auto peak = static_cast<double>(found.requested_bytes_peak);
     EXPECT_NEAR(static_cast<double>(found.last.reserved_bytes_peak) / peak, known.reserved, margin * known.reserved)
@@ -204,8 +205,8 @@ TEST(peer_replay, by_pytorch_s_rules_comes_within_2_percent_of_pytorch) {
         << known.file;
     // It completes on a device that is larger than PyTorch's smallest by the margin, and not on one smaller by it.
     const auto device_of = [&](double ratio) { return static_cast<std::uint64_t>(ratio * peak); };
-    EXPECT_FALSE(play_file(*file, device_of(known.smallest * (1 + margin))).refusal) << known.file;
-    EXPECT_TRUE(play_file(*file, device_of(known.smallest * (1 - margin))).refusal) << known.file;
+    EXPECT_FALSE(play_pytorch(events, device_of(known.smallest * (1 + margin))).refusal) << known.file;
+    EXPECT_TRUE(play_pytorch(events, device_of(known.smallest * (1 - margin))).refusal) << known.file;
   }
 }
 
