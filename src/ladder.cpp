@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way of a request that no stream cache answered at once: one function, climb, whose numbered
-// rungs each move one counter. On a device whose work is finished when the call returns nothing is
-// ever pending or busy, and rungs 3 and 7 find nothing to do.
+// rungs each move one counter. In a capture window what is handed out is pinned, and only rungs 1, 2 and 5
+// are open. On a device whose work is finished when the call returns nothing is ever pending or busy, and
+// rungs 3 and 7 find nothing to do.
 #include <algorithm>
 
 #include "pool.hpp"
 
 namespace arcalloc::detail {
 
+status pool::answer(const request& asked, block_record& piece, std::uint64_t& rung) noexcept {
+  ++rung;
+  ++tally_.requests;
+  // While the driver was asked a window may have closed, or opened.
+  if (graph* const in = pins_.window_of(asked.on); in != nullptr) {
+    const bool fresh = &rung == &tally_.misses || &rung == &tally_.bypassed;
+    if (!fresh) ++tally_.capture_hits;
+    pins_.touch(*in, piece, fresh || piece.pinned() ? 0 : epoch_);
+  }
+  return status::ok;
+}
+
 status pool::climb(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept {
   const bool bypassing = asked.use == segment_use::bypass;
-  // In a window what is handed out is pinned, and only rungs 1, 2 and 5 are open.
   graph* const window = pins_.window_of(asked.on);
-  const auto answered = [&](std::uint64_t& rung) {
-    ++rung;
-    ++tally_.requests;
-    // Looked up again: while the driver was asked a window may have closed, or opened.
-    graph* const in = pins_.window_of(asked.on);
-    if (in == nullptr) return status::ok;
-    const bool fresh = &rung == &tally_.misses || bypassing;
-    if (!fresh) ++tally_.capture_hits;
-    pins_.touch(*in, *out, fresh || out->pinned() ? 0 : epoch_);
-    return status::ok;
-  };
+  const auto answered = [&](std::uint64_t& rung) { return answer(asked, *out, rung); };
   const auto answered_by_driver = [&](std::uint64_t* rung) {
     if (rung != nullptr) ++*rung;
     sample_beside_others();
@@ -70,9 +72,9 @@ status pool::climb(lock& guard, thread_record& self, const request& asked, block
     // 7 wait for as few pending or busy blocks as will do, and search again
     if (!bypassing && (out = after_waiting(guard, self, asked)) != nullptr) return answered(tally_.wait_hits);
     // 8 drain, and ask a last time
-    (void)give_back(guard, 0, when_busy::wait,
-                    may_put_off::no);  // where a free fails its segment is stuck; the rest may do
-    await_departures(guard);           // what other threads are giving back is room, too
+    // Where a free fails its segment is stuck; the rest may do.
+    (void)give_back(guard, 0, when_busy::wait, may_put_off::no);
+    await_departures(guard);  // what other threads are giving back is room, too
     refused = grow(guard, self, as_tight(asked, tight) ? tight : asked.frugal(), out);
     if (refused == status::ok) return answered_by_driver(&tally_.drain_retries);
   }

@@ -219,6 +219,7 @@ class pool : private record_home {
   [[nodiscard]] std::uint64_t idle_of_all() noexcept;
 
   // ladder.cpp
+  [[nodiscard]] status answer(const request& asked, block_record& piece, std::uint64_t& rung) noexcept;
   [[nodiscard]] status climb(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept;
   [[nodiscard]] block_record* search_pins(graph& window, thread_record& self, const request& asked) noexcept;
   [[nodiscard]] block_record* from_larger(graph& window, thread_record& self, const request& asked) noexcept;
