@@ -8,6 +8,7 @@
 #include "decode/load.hpp"
 #include "decode/serving_load.hpp"
 #include "metrics_server.hpp"
+#include "trace_flags.hpp"
 
 namespace arcalloc::cli {
 
@@ -22,7 +23,6 @@ constexpr std::uint64_t batch_most = 4096;
 constexpr std::uint64_t chunk_most = 65'536;
 constexpr std::uint64_t draft_most = 64;
 constexpr std::uint64_t seconds_most = 31'536'000;
-constexpr std::uint64_t granule_most = std::uint64_t{1} << 30;
 
 std::string config_list() {
   std::string list;
@@ -43,14 +43,6 @@ std::string load_list(std::size_t in_a_line = decode::named_loads().size()) {
 }
 
 [[noreturn]] void refuse(const std::string& why) { throw command_failure{exit_status::bad_usage, why}; }
-
-std::size_t require_granule(const std::string& text) {
-  const auto size = parse_size(text);
-  if (!size || *size == 0 || (*size & (*size - 1)) != 0 || *size > granule_most) {
-    refuse("--granularity: \"" + text + "\" is no power of two up to 1GiB");
-  }
-  return *size;
-}
 
 void set_input(const CLI::App& line, const decode_flags& flags, decode::session_settings& session) {
   const bool has_model = line.count("--model") > 0;
@@ -122,7 +114,7 @@ void set_sim_device(const CLI::App& line, const decode_flags& flags, decode_requ
   sim_choice sim;
   sim.model = card.name;
   sim.calls = calls_of(line, flags, decode::driver_calls::stream_ordered);
-  sim.granule_bytes = require_granule(flags.granularity);
+  sim.granule_bytes = require_sim_granule(flags.granularity);
   if (line.count("--free") > 0) sim.free_bytes = require_count("--free", flags.free, 1, cap_mb_most) << 20;
   if (!request.session.model_path.empty()) refuse("--model: a simulated device computes nothing; give a --config");
   request.device = {device_kind::sim, card.memory_bytes, 0, flags.device,
