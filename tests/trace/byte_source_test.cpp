@@ -141,5 +141,13 @@ TEST(spool, gives_back_what_was_put_aside) {
   EXPECT_EQ(all_of(*aside.read()), text);
 }
 
+TEST(spool, gives_back_more_than_it_keeps_in_memory) {
+  spool aside;
+  const std::string text = numbers(400000);
+  ASSERT_GT(text.size(), std::size_t{2} << 20);
+  for (std::size_t at = 0; at < text.size(); at += 1000) aside.write(std::string_view(text).substr(at, 1000));
+  EXPECT_EQ(all_of(*aside.read()), text);
+}
+
 }  // namespace
 }  // namespace arcalloc::trace

@@ -134,6 +134,20 @@ TEST(profiler, nesting_and_values_beyond_all_traces_are_refused) {
   EXPECT_NE(refusal_of(blank).find("a single value of more than 4 MiB"), std::string::npos);
 }
 
+TEST(profiler, an_event_that_cannot_be_is_refused_where_it_ends) {
+  const std::string text = whole(memory("1", "8") + "," + memory("2", "1.5") + "," + memory("3", "-8"));
+  const std::size_t end = text.find("1.5}}") + 5;
+  EXPECT_EQ(refusal_of(text),
+            "t at byte " + std::to_string(end) + ": a [memory] event just before: expected a whole number as Bytes");
+}
+
+TEST(profiler, packed_it_is_refused_the_same) {
+  EXPECT_EQ(refusal_of(gzipped(std::string(100000, '['))), "t at unpacked byte 65: nested more than 64 deep");
+  const std::string packed = gzipped(whole(memory("10", "256", at(4096))));
+  EXPECT_NE(refusal_of(std::string_view(packed).substr(0, packed.size() - 9)).find("the gzip data ends early"),
+            std::string::npos);
+}
+
 TEST(profiler, packed_it_is_the_same) {
   EXPECT_EQ(read_text(gzipped(whole(memory("10", "256", at(4096))))).events.size(), 1U);
 }

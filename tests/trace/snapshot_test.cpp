@@ -3,6 +3,7 @@
 
 #include "pickles.hpp"
 #include "reading.hpp"
+#include "trace/formats/pickle_memo.hpp"
 
 namespace arcalloc::trace {
 namespace {
@@ -260,6 +261,59 @@ TEST(snapshot, counts_and_nesting_beyond_all_snapshots_are_refused) {
   EXPECT_NE(refusal_of("\x80\x04\x8b" + little(0x7fffffff, 4) + "x").find("the file ends early"), std::string::npos);
   EXPECT_NE(refusal_of("\x80\x04\x8b" + little(0x80000000U, 4) + "x").find("a number of negative length"),
             std::string::npos);
+}
+
+TEST(snapshot, stacks_of_shared_frames_are_passed_over_however_they_are_put_together) {
+  // The second of these is not what picklers write, and has to come to the same.
+  for (const std::string& frames : {std::string("](h\0j\0\0\0\0e", 10), std::string("](h\0K\x01h\0eK\x02"
+                                                                                    "a",
+                                                                                    12)}) {
+    const std::string entry_with_frames = dict({{"action", text("alloc") + "\x94"},
+                                                {"addr", integer(4096)},
+                                                {"size", integer(8)},
+                                                {"stream", std::string("K\0", 2)},
+                                                {"frames", frames}});
+    EXPECT_EQ(lines_of(read_text(snapshot({}, {{entry_with_frames, entry("alloc", 8192, 16)}})).events),
+              "allocate 4096: 8 bytes @0\nallocate 8192: 16 bytes @5 t=1000\n");
+  }
+  const std::string unknown = snapshot({}, {{dict({{"action", text("alloc") + "\x94"},
+                                                   {"frames", std::string("](h\0h\x09"
+                                                                          "e",
+                                                                          7)}})}});
+  EXPECT_EQ(refusal_of(unknown),
+            "t at byte " + std::to_string(unknown.find("h\x09")) + ": fetches from the memo what was not put there");
+}
+
+TEST(snapshot, a_memo_beyond_all_snapshots_is_refused) {
+  std::string numbers = "](";
+  for (std::size_t i = 0; i <= pickle_memo::numbers_max; ++i) numbers += "K\x01\x94";
+  EXPECT_NE(refusal_of(pickle(numbers + "e")).find("more than 65536 numbers in the memo"), std::string::npos);
+  EXPECT_NE(refusal_of("\x80\x04N" + std::string(pickle_memo::puts_max + 1, '\x94'))
+                .find("more than 134217728 values in the memo"),
+            std::string::npos);
+}
+
+TEST(snapshot, packed_it_is_the_same_and_refused_the_same) {
+  const std::string bytes = snapshot({}, {{entry("alloc", 4096, 8)}});
+  EXPECT_EQ(read_text(gzipped(bytes)).events.size(), 1U);
+  const std::string packed = gzipped(bytes);
+  EXPECT_NE(refusal_of(std::string_view(packed).substr(0, packed.size() / 2)).find("the gzip data ends early"),
+            std::string::npos);
+  EXPECT_EQ(refusal_of(gzipped(pickle("cos\nsystem\n"))),
+            "t at unpacked byte 2: the opcode GLOBAL could run code: refused");
+  // 128 MiB that pack to a thousandth.
+  EXPECT_NE(refusal_of(gzipped("\x80\x04N" + std::string(std::size_t{128} << 20, '\x94')))
+                .find("unpacks to more than 400 times"),
+            std::string::npos);
+}
+
+TEST(snapshot, nothing_is_told_of_a_file_that_is_refused_at_its_end) {
+  const std::string bytes = snapshot({}, {{entry("alloc", 4096, 8)}});
+  read_options from_empty;
+  from_empty.from_empty = true;
+  const reading cut = read_text(std::string_view(bytes).substr(0, bytes.size() - 1), from_empty);
+  EXPECT_NE(cut.refusal, "");
+  EXPECT_EQ(cut.events.size(), 0U);
 }
 
 TEST(snapshot, a_shared_entry_says_nothing_twice) {

@@ -90,8 +90,7 @@ class viewer final : public snapshot_visitor {
 
 void expect_viewable(const std::string& bytes, viewer& view) {
   const auto from = source_of("t", bytes);
-  const memo_use memo(*from);
-  snapshot_parser(*from, memo, view).parse();
+  snapshot_parser(*from, view).parse();
   view.expect_segments_around_all_blocks();
 }
 

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many events a second each writer and each reader takes: `trace_throughput [EVENTS]`, one million unless given.
-// The events are a decode step's: blocks of a few sizes, freed a few requests later. What is printed is for people;
-// nothing is judged. Figures of one run are good for ratios.
-#include <chrono>
+// How many events a second each writer and each reader takes, of the time of a processor: `trace_throughput` of a
+// million events, `trace_throughput EVENTS` of as many, `trace_throughput FILE...` of traces of any format. The events
+// are a decode step's: blocks of a few sizes, freed a few requests later. What is printed is for people: the median
+// of five rounds, and the least and the most. Nothing is judged.
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
+#include <ctime>
 #include <string>
-#include <vector>
 
 #include "trace/formats/csv_writer.hpp"
 #include "trace/formats/own_writer.hpp"
 #include "trace/formats/read_trace.hpp"
 #include "trace/formats/snapshot_writer.hpp"
 #include "trace/formats/trace_summary.hpp"
+#include "trace/size_text.hpp"
 
 namespace {
 
@@ -41,32 +43,58 @@ void decode_events(std::uint64_t events, Take take) {
   }
 }
 
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
+/// What a call took of a processor, of five; seconds.
+class five_rounds {
+ public:
+  template <class Call>
+  explicit five_rounds(Call call) {
+    for (double& one : seconds_) {
+      const std::clock_t begin = std::clock();
+      call();
+      one = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    }
+    std::sort(seconds_.begin(), seconds_.end());
+  }
+  void print(const char* what, std::uint64_t events, std::uint64_t bytes) const {
+    const auto rate = [&](std::size_t round) { return static_cast<double>(events) / seconds_[round] / 1e6; };
+    std::printf("%-20s %8.2f M events/s (%.2f to %.2f) %8.0f MB/s %10.1f ms\n", what, rate(2), rate(4), rate(0),
+                static_cast<double>(bytes) / seconds_[2] / 1e6, seconds_[2] * 1e3);
+  }
 
-void print(const char* what, std::uint64_t events, std::size_t bytes, double seconds) {
-  std::printf("%-20s %8.2f M events/s %8.0f MB/s\n", what, static_cast<double>(events) / seconds / 1e6,
-              static_cast<double>(bytes) / seconds / 1e6);
-}
+ private:
+  std::array<double, 5> seconds_{};
+};
 
 template <class Writer>
 std::string write(const char* what, std::uint64_t events) {
-  arcalloc::trace::string_sink out;
-  const auto begin = std::chrono::steady_clock::now();
-  Writer writer(out);
-  decode_events(events, [&](const event& one) { writer.take(one); });
-  writer.finish();
-  print(what, events, out.bytes().size(), seconds_since(begin));
-  return out.bytes();
+  std::string bytes;
+  const five_rounds taken([&] {
+    arcalloc::trace::string_sink out;
+    Writer writer(out);
+    decode_events(events, [&](const event& one) { writer.take(one); });
+    writer.finish();
+    bytes = out.bytes();
+  });
+  taken.print(what, events, bytes.size());
+  return bytes;
+}
+
+template <class Open>
+void read(const char* what, Open open) {
+  std::uint64_t events = 0;
+  std::uint64_t bytes = 0;
+  const five_rounds taken([&] {
+    arcalloc::trace::trace_summary summary;
+    const auto from = open();
+    read_trace(*from, {}, summary);
+    events = summary.events();
+    bytes = from->offset();
+  });
+  taken.print(what, events, bytes);
 }
 
 void read(const char* what, const std::string& bytes) {
-  const auto begin = std::chrono::steady_clock::now();
-  arcalloc::trace::trace_summary summary;
-  const auto from = arcalloc::trace::source_of(what, bytes);
-  read_trace(*from, {}, summary);
-  print(what, summary.events(), bytes.size(), seconds_since(begin));
+  read(what, [&] { return arcalloc::trace::source_of(what, bytes); });
 }
 
 std::string rmm_text(std::uint64_t events) {
@@ -108,7 +136,15 @@ std::string lifetimes_text(std::uint64_t events) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  const std::uint64_t events = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 1'000'000;
+  std::uint64_t events = 1'000'000;
+  if (count > 1) {
+    const auto given = arcalloc::trace::count_from(arguments[1], 1'000'000'000);
+    if (!given) {
+      for (int i = 1; i < count; ++i) read(arguments[i], [&] { return arcalloc::trace::open_source(arguments[i]); });
+      return 0;
+    }
+    events = *given;
+  }
   const std::string own = write<arcalloc::trace::own_writer>("own, written", events);
   read("own, read", own);
   const std::string csv = write<arcalloc::trace::csv_writer>("csv, written", events);

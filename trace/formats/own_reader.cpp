@@ -4,7 +4,9 @@
 // a process or a machine that stopped has left, and the reader says where the readable part ends.
 #include <zlib.h>
 
+#include <functional>
 #include <limits>
+#include <utility>
 
 #include "trace/formats/own_format.hpp"
 #include "trace/formats/readers.hpp"
@@ -166,7 +168,8 @@ bool only_zeros_follow(byte_source& from) {
 
 class own_reading {
  public:
-  own_reading(byte_source& from, event_ledger& ledger) : from_(from), ledger_(ledger) {}
+  /// `take` answers false where an event cannot be.
+  own_reading(byte_source& from, std::function<bool(const event&)> take) : from_(from), take_(std::move(take)) {}
 
   /// Where the readable part ends, if that is not where the file was closed.
   [[nodiscard]] std::optional<std::uint64_t> read();
@@ -180,7 +183,7 @@ class own_reading {
   void read_end(std::uint64_t begins);
 
   byte_source& from_;
-  event_ledger& ledger_;
+  std::function<bool(const event&)> take_;
   std::string payload_;
   std::uint64_t events_ = 0;
   bool has_begun_ = false;  ///< an event of the recording itself has come
@@ -249,7 +252,7 @@ void own_reading::read_events(std::uint64_t begins) {
     events.read(what);
     if (what.before_recording && has_begun_) events.refuse("what was there before the recording comes behind it");
     has_begun_ = has_begun_ || !what.before_recording;
-    if (!ledger_.add(what)) events.refuse("allocates " + std::to_string(what.id) + ", which is live");
+    if (!take_(what)) events.refuse("allocates " + std::to_string(what.id) + ", which is live");
     ++events_;
   }
 }
@@ -269,7 +272,15 @@ void own_reading::read_end(std::uint64_t begins) {
 void read_own(byte_source& from, const read_options& /*options*/, event_ledger& ledger, trace_facts& facts) {
   ledger.begin_delivery();
   from.rewind();
-  facts.cut_at = own_reading(from, ledger).read();
+  facts.cut_at = own_reading(from, [&](const event& what) { return ledger.add(what); }).read();
+}
+
+void read_put_aside(byte_source& from, const std::function<void(const event&)>& take) {
+  const auto cut_at = own_reading(from, [&](const event& what) {
+                        take(what);
+                        return true;
+                      }).read();
+  if (cut_at) from.refuse_at(*cut_at, "cut while it was read");
 }
 
 }  // namespace arcalloc::trace

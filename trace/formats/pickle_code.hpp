@@ -76,6 +76,19 @@ class pickle_code {
       if (take_argument(static_cast<pickle_op>(code))) return static_cast<pickle_op>(code);
     }
   }
+  /// Passes over gets that follow each other and an appends behind them, of indices below `end`: stacks of frames,
+  /// which are most of a snapshot. Where there is something else, or less is shown, nothing is passed over.
+  void pass_over_gets(std::uint64_t end) noexcept {
+    static_assert((static_cast<unsigned>(pickle_op::get_1) | 2U) == static_cast<unsigned>(pickle_op::get_4));
+    const char* at = at_;
+    while (end_ - at >= 8 && (static_cast<unsigned>(*at) | 2U) == static_cast<unsigned>(pickle_op::get_4)) {
+      // Which of the two it is cannot be foreseen: no branch on it.
+      const std::uint32_t is_long = static_cast<std::uint32_t>(*at) >> 1 & 1U;
+      if ((little_endian(at + 1) & ((0U - is_long) | 0xffU)) >= end) return;
+      at += 2 + 3 * is_long;
+    }
+    if (at != end_ && *at == static_cast<char>(pickle_op::appends)) at_ = at;
+  }
   /// Where it begins.
   [[nodiscard]] std::uint64_t offset() const noexcept {
     return from_.offset() + static_cast<std::uint64_t>(op_ - begin_);
@@ -108,12 +121,14 @@ class pickle_code {
     return follows;
   }();
 
-  void take_little_endian(unsigned bytes) noexcept {
+  static std::uint32_t little_endian(const char* at) noexcept {
     unsigned char raw[4];
-    std::memcpy(raw, at_, sizeof raw);
-    const std::uint32_t all = static_cast<std::uint32_t>(raw[0]) | static_cast<std::uint32_t>(raw[1]) << 8 |
-                              static_cast<std::uint32_t>(raw[2]) << 16 | static_cast<std::uint32_t>(raw[3]) << 24;
-    number_ = all & ((std::uint64_t{1} << (8 * bytes)) - 1);
+    std::memcpy(raw, at, sizeof raw);
+    return static_cast<std::uint32_t>(raw[0]) | static_cast<std::uint32_t>(raw[1]) << 8 |
+           static_cast<std::uint32_t>(raw[2]) << 16 | static_cast<std::uint32_t>(raw[3]) << 24;
+  }
+  void take_little_endian(unsigned bytes) noexcept {
+    number_ = little_endian(at_) & ((std::uint64_t{1} << (8 * bytes)) - 1);
     is_number_ = true;
     at_ += bytes;
   }

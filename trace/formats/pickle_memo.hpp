@@ -3,45 +3,46 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
-#include "trace/formats/byte_source.hpp"
+#include "trace/formats/pickle_code.hpp"
 
 namespace arcalloc::trace {
 
-/// Which values of a pickle are fetched again from its memo.
+/// What a pickle's memo holds: of each value a byte that its keeper understands, and of numbers the number.
 ///
-/// Picklers put nearly every value there and fetch few of them. What is never fetched need not be kept, so that the
-/// memory for a long snapshot is that of its few shared values. Cost: two bits a put; 16 bytes a value are the
-/// keeper's.
-class memo_use {
+/// Picklers put nearly every value there, count them up, and fetch few of them; of what is fetched a snapshot needs
+/// which word it is, if any. Python's pickler never puts numbers there: they are kept apart. Concurrency: one thread.
+/// Cost: a byte a put. Refused by the opcode that `code` has just read: an index that leaves others out, or that
+/// nothing was put at; more than a snapshot needs.
+class pickle_memo {
  public:
-  /// Goes through the whole pickle; refuses what pickle_code refuses, and an index that nothing was put at.
-  explicit memo_use(byte_source& from);
+  static constexpr std::size_t puts_max = std::size_t{1} << 27;
+  static constexpr std::size_t numbers_max = std::size_t{1} << 16;
 
-  [[nodiscard]] bool is_fetched(std::uint64_t index) const {
-    return index / 64 < fetched_.size() && ((fetched_[index / 64] >> (index % 64)) & 1) != 0;
+  /// Where a put without an index goes.
+  [[nodiscard]] std::uint64_t next() const noexcept { return values_.size(); }
+  void put(std::uint64_t index, std::uint8_t value, const pickle_code& code) {
+    if (index != values_.size()) return put_again(index, value, code);
+    if (index == puts_max) refuse_many(code);
+    values_.push_back(value);
   }
-  /// Numbers the fetched ones from 0 on.
-  [[nodiscard]] std::size_t place_of(std::uint64_t index) const {
-    const auto word = static_cast<std::size_t>(index / 64);
-    return before_[word] + ones_in(fetched_[word] & ((std::uint64_t{1} << (index % 64)) - 1));
+  void put_number(std::uint64_t index, std::uint8_t value, std::uint64_t number, const pickle_code& code);
+  [[nodiscard]] std::uint8_t fetch(std::uint64_t index, const pickle_code& code) const {
+    if (index >= values_.size()) refuse_unknown(code);
+    return values_[static_cast<std::size_t>(index)];
   }
-  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  /// Of a value that was put with a number.
+  [[nodiscard]] std::uint64_t number(std::uint64_t index) const { return numbers_.at(index); }
 
  private:
-  /// Where a processor's own instruction may not be used, std::popcount is a call: this stands in a loop over every
-  /// fetch.
-  static constexpr std::size_t ones_in(std::uint64_t word) {
-    word -= (word >> 1) & 0x5555555555555555U;
-    word = (word & 0x3333333333333333U) + ((word >> 2) & 0x3333333333333333U);
-    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fU;
-    return static_cast<std::size_t>((word * 0x0101010101010101U) >> 56);
-  }
+  void put_again(std::uint64_t index, std::uint8_t value, const pickle_code& code);
+  [[noreturn]] static void refuse_many(const pickle_code& code);
+  [[noreturn]] static void refuse_unknown(const pickle_code& code);
 
-  std::vector<std::uint64_t> fetched_;
-  std::vector<std::uint32_t> before_;  ///< fetched in all words before
-  std::size_t count_ = 0;
+  std::vector<std::uint8_t> values_;
+  std::unordered_map<std::uint64_t, std::uint64_t> numbers_;
 };
 
 }  // namespace arcalloc::trace

@@ -118,8 +118,11 @@ void tell_what_has_no_event(const std::vector<profiler_event>& events, event_led
 
 void read_profiler(byte_source& from, const read_options& /*options*/, event_ledger& ledger, trace_facts& facts) {
   profiler_events found = profiler_events_of(from);
-  std::stable_sort(found.on_devices.begin(), found.on_devices.end(),
-                   [](const auto& one, const auto& other) { return one.time_ns < other.time_ns; });
+  const auto comes_first = [](const auto& one, const auto& other) { return one.time_ns < other.time_ns; };
+  // What one thread has allocated is in order already.
+  if (!std::is_sorted(found.on_devices.begin(), found.on_devices.end(), comes_first)) {
+    std::stable_sort(found.on_devices.begin(), found.on_devices.end(), comes_first);
+  }
   const auto pass = [&] {
     profiler_pass adding(ledger, facts);
     adding.begin(found.on_devices);

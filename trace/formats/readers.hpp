@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+
 #include "trace/formats/byte_source.hpp"
 #include "trace/formats/event_ledger.hpp"
 #include "trace/formats/trace_facts.hpp"
@@ -16,6 +18,10 @@ void read_lifetimes(byte_source& from, const read_options& options, event_ledger
 void read_rmm(byte_source& from, const read_options& options, event_ledger& ledger, trace_facts& facts);
 void read_profiler(byte_source& from, const read_options& options, event_ledger& ledger, trace_facts& facts);
 void read_snapshot(byte_source& from, const read_options& options, event_ledger& ledger, trace_facts& facts);
+
+/// The events of a file in the own format that somebody here has written and put aside: as they stand there, whether
+/// they fit each other or not.
+void read_put_aside(byte_source& from, const std::function<void(const event&)>& take);
 
 /// Runs `pass` over the source for the survey, where one is wanted, and then for delivery.
 template <class Pass>

@@ -11,9 +11,21 @@ constexpr const char* a_number = "expected a whole number from 0 to 2^64 - 1 in 
 
 }  // namespace
 
+constexpr std::array<snapshot_parser::value, 256> snapshot_parser::in_memo = [] {
+  std::array<value, 256> values{};
+  for (unsigned byte = 0; byte < values.size(); ++byte) {
+    if ((byte & word_in_memo) != 0) {
+      values[byte] = {shape::word, role::none, static_cast<snapshot_word>(byte & ~word_in_memo), 0, 0};
+    } else {
+      values[byte] = {static_cast<shape>(byte & ~set_in_memo), role::none, snapshot_word::other, 0,
+                      (byte & set_in_memo) != 0 ? 1U : 0U};
+    }
+  }
+  return values;
+}();
+
 void snapshot_parser::parse() {
   for (pickle_op op = code_.next(); op != pickle_op::stop; op = code_.next()) {
-    // Most of a snapshot is stacks of frames that were seen before.
     if (op == pickle_op::get_4 || op == pickle_op::get_1) {
       fetch(code_.number());
     } else {
@@ -28,9 +40,13 @@ void snapshot_parser::step(pickle_op op) {
     case pickle_op::mark:
       if (marks_.size() == nesting_max) code_.refuse("nested more than " + std::to_string(nesting_max) + " deep");
       marks_.push_back(stack_.size());
+      // What is appended to a list that says nothing need not be looked at.
+      if (!stack_.empty() && stack_.back().is == shape::list && stack_.back().what == role::none) {
+        code_.pass_over_gets(memo_.next());
+      }
       return;
     case pickle_op::memoize:
-      return put(puts_);
+      return put(memo_.next());
     case pickle_op::put_1:
     case pickle_op::put_4:
       return put(code_.number());
@@ -163,11 +179,9 @@ snapshot_parser::role snapshot_parser::role_of_dict() const {
 
 void snapshot_parser::put(std::uint64_t index) {
   if (stack_.empty()) code_.refuse("nothing to put into the memo");
-  if (index == puts_) ++puts_;
-  if (!memo_.is_fetched(index)) return;
-  // What has a role is in one place; fetched again it says nothing.
   const value& top = stack_.back();
-  fetched_[memo_.place_of(index)] = top.what == role::none ? top : value{};
+  if (top.is == shape::number) return memo_.put_number(index, as_in_memo(top), top.number, code_);
+  memo_.put(index, as_in_memo(top), code_);
 }
 
 snapshot_parser::value snapshot_parser::pop() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -45,16 +46,15 @@ class snapshot_visitor {
 ///
 /// An interpreter of pickle_code that keeps only what it can use. A container gets its role where it is made, from what
 /// lies beneath it on the stack; entries, segments and blocks are records, the rest is one value that says nothing.
-/// An entry goes to the visitor when it is appended to its list, and is forgotten. Concurrency: one thread. Cost: two
-/// passes over the file with that of memo_use; memory for the values that the memo shares, and for what a pickler puts
-/// down before it appends it, which is a thousand entries with Python's.
+/// An entry goes to the visitor when it is appended to its list, and is forgotten. Concurrency: one thread. Cost: one
+/// pass over the file; memory for a byte of each value in the memo, and for what a pickler puts down before it appends
+/// it, which is a thousand entries with Python's.
 ///
 /// Refused, by the byte: what pickle_code refuses; a stack or a nesting beyond all snapshots; a text in the place of
 /// a number, a list in that of an entry.
 class snapshot_parser {
  public:
-  snapshot_parser(byte_source& from, const memo_use& memo, snapshot_visitor& visitor)
-      : code_(from), memo_(memo), fetched_(memo.count()), visitor_(visitor) {}
+  snapshot_parser(byte_source& from, snapshot_visitor& visitor) : code_(from), visitor_(visitor) {}
   void parse();
 
  private:
@@ -74,6 +74,19 @@ class snapshot_parser {
     std::uint64_t number = 0;
   };
 
+  /// A value as the memo has it: the word of a word, else the shape and whether a flag is set. What has a role is in
+  /// one place; fetched again it says nothing.
+  static constexpr unsigned word_in_memo = 0x80;
+  static constexpr unsigned set_in_memo = 0x40;
+  [[nodiscard]] static constexpr std::uint8_t as_in_memo(const value& what) {
+    if (what.is == shape::word) return static_cast<std::uint8_t>(word_in_memo | static_cast<unsigned>(what.word));
+    if (what.what != role::none) return 0;
+    const unsigned set = what.is == shape::flag && what.number != 0 ? set_in_memo : 0;
+    return static_cast<std::uint8_t>(static_cast<unsigned>(what.is) | set);
+  }
+  /// By what the memo has: the value, but for a number.
+  static const std::array<value, 256> in_memo;
+
   void step(pickle_op op);
   void refuse_many(std::size_t values) const {
     if (values >= stack_max) refuse_many();
@@ -92,7 +105,12 @@ class snapshot_parser {
   [[nodiscard]] std::size_t frame_begin() const { return marks_.empty() ? 0 : marks_.back(); }
 
   void put(std::uint64_t index);
-  void fetch(std::uint64_t index) { push(fetched_[memo_.place_of(index)]); }
+  void fetch(std::uint64_t index) { push(from_memo(index)); }
+  [[nodiscard]] value from_memo(std::uint64_t index) const {
+    value found = in_memo[memo_.fetch(index, code_)];
+    if (found.is == shape::number) found.number = memo_.number(index);
+    return found;
+  }
   value pop();
   std::size_t pop_mark();
   void make_tuple(std::size_t count);
@@ -107,12 +125,10 @@ class snapshot_parser {
   std::uint32_t new_record();
 
   pickle_code code_;
-  const memo_use& memo_;
-  std::vector<value> fetched_;
+  pickle_memo memo_;
   snapshot_visitor& visitor_;
   std::vector<value> stack_;
   std::vector<std::size_t> marks_;
-  std::uint64_t puts_ = 0;
 
   std::vector<snapshot_record> records_;
   std::vector<std::uint32_t> records_free_;

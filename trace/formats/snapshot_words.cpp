@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/snapshot_words.hpp"
 
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <iterator>
+
 namespace arcalloc::trace {
 
 namespace {
@@ -41,10 +46,21 @@ constexpr named_word words[] = {
     {"inactive", snapshot_word::idle_state},
 };
 
+/// Which words are of a length, as bits: most texts are of a length that one word has, or none.
+constexpr std::size_t length_end = 32;
+constexpr std::array<std::uint32_t, length_end> words_of_length = [] {
+  static_assert(std::size(words) <= 32);
+  std::array<std::uint32_t, length_end> found{};
+  for (std::size_t i = 0; i < std::size(words); ++i) found[words[i].text.size()] |= std::uint32_t{1} << i;
+  return found;
+}();
+
 }  // namespace
 
 snapshot_word snapshot_word_of(std::string_view text) noexcept {
-  for (const named_word& one : words) {
+  if (text.size() >= length_end) return snapshot_word::other;
+  for (std::uint32_t left = words_of_length[text.size()]; left != 0; left &= left - 1) {
+    const named_word& one = words[std::countr_zero(left)];
     if (one.text == text) return one.word;
   }
   return snapshot_word::other;
