@@ -8,6 +8,7 @@
 #include "number_text.hpp"
 #include "page/page.hpp"
 #include "page/trace_page.hpp"
+#include "report_json.hpp"
 #include "result_file.hpp"
 #include "result_reading.hpp"
 #include "settings_view.hpp"
@@ -23,6 +24,7 @@ namespace {
 struct report_request {
   std::string file;
   std::string out;
+  std::string json;
   leg_bounds bounds;
   std::uint64_t capacity_bytes = 0;
   std::optional<geometry> classes;
@@ -127,6 +129,7 @@ void add_report_flags(CLI::App& line, report_flags& flags, report_request& asked
   add("--granularity", flags.granule, "SIZE",
       "what the device lends at least, a power of two from 512 bytes to\n2MiB (default 2MiB)");
   add_reading_flags(line, flags.reading, asked.read);
+  add("--json", asked.json, "FILE", "write what the page shows as JSON, schema arcalloc.report/1");
 }
 
 void read_report_flags(const CLI::App& line, const report_flags& flags, report_request& asked) {
@@ -140,10 +143,15 @@ void read_report_flags(const CLI::App& line, const report_flags& flags, report_r
   read_reading_flags(line, flags.reading, asked.read);
 }
 
+void require_outputs(const report_request& asked) {
+  require_writable("OUT", asked.out);
+  if (!asked.json.empty()) require_writable("--json", asked.json);
+}
+
 exit_status report_trace(const report_request& asked, const std::vector<std::string>& words) {
   const settings_view environment = read_settings();
   require_settings(environment);
-  require_writable("OUT", asked.out);
+  require_outputs(asked);
   const options settings = settings_of(asked, environment.from_environment);
   page::trace_page_content content;
   try {
@@ -157,19 +165,26 @@ exit_status report_trace(const report_request& asked, const std::vector<std::str
   content.from.settings = environment.rows;
   const std::string text = page::trace_page(content);
   write_result_file("OUT", asked.out, text);
+  if (!asked.json.empty()) write_result_file("--json", asked.json, report_json(content, asked.out));
   print(asked, content, text.size());
   return verdict_of(content.life.played);
 }
 
-exit_status report_result(const report_request& asked, const std::string& schema) {
+exit_status report_result(const report_request& asked, const std::string& schema,
+                          const std::vector<std::string>& words) {
   if (schema != "arcalloc.decode/1") {
     throw command_failure{exit_status::bad_usage,
                           asked.file + ": holds " + schema + "; pages are made of traces and of arcalloc.decode/1"};
   }
-  require_writable("OUT", asked.out);
+  require_outputs(asked);
   const decode_result result = read_decode_result(asked.file);
   const std::string text = page::decode_page(result);
   write_result_file("OUT", asked.out, text);
+  if (!asked.json.empty()) {
+    // Nothing is run: the device and the settings are those of the result.
+    const provenance from = this_provenance("none", words);
+    write_result_file("--json", asked.json, report_json_of_result(asked.file, asked.out, from));
+  }
   std::printf("%s: result of arcalloc decode, %s legs\n%s: %s bytes\n", one_line(asked.file).c_str(),
               count_text(result.legs.size()).c_str(), one_line(asked.out).c_str(), count_text(text.size()).c_str());
   return exit_status::done;
@@ -196,18 +211,21 @@ exit_status run_report(const std::vector<std::string>& words) {
   if (line.count("OUT") == 0) asked.out = asked.file + ".html";
   if (asked.out.empty()) throw command_failure{exit_status::bad_usage, "OUT: the name is empty"};
   if (asked.out == asked.file) throw command_failure{exit_status::bad_usage, "OUT: is the file that is read"};
+  if (line.count("--json") > 0 && asked.json.empty()) {
+    throw command_failure{exit_status::bad_usage, "--json: the name is empty"};
+  }
   const auto schema = line.count("--from") == 0 ? schema_of(asked.file) : std::nullopt;
   if (!schema) {
     read_report_flags(line, flags, asked);
     return report_trace(asked, words);
   }
   for (const CLI::Option* one : line.get_options()) {
-    if (one->count() > 0 && one->get_name().starts_with("--")) {
+    if (one->count() > 0 && one->get_name().starts_with("--") && one->get_name() != "--json") {
       throw command_failure{exit_status::bad_usage,
                             one->get_name() + ": is about traces, and " + asked.file + " is a result"};
     }
   }
-  return report_result(asked, *schema);
+  return report_result(asked, *schema, words);
 }
 
 }  // namespace arcalloc::cli

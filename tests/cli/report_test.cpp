@@ -179,6 +179,79 @@ TEST(report, of_a_result_of_decode_is_the_page_that_decode_writes) {
   EXPECT_EQ(again.out.rfind(folder.file("j") + ": result of arcalloc decode, 2 legs\n", 0), 0U) << again.out;
 }
 
+TEST(report, writes_what_the_page_shows_as_json) {
+  const temporary_folder folder;
+  const std::string in = folder.file("a.csv");
+  write_file(in, growing_rows(300));
+  const ended run = arcalloc({"report", in, folder.file("page"), "--cap", "64", "--json", folder.file("json")});
+  ASSERT_EQ(run.exit_status, 0) << run.err;
+  const std::string page = content_of(folder.file("page"));
+  const json shown = json::parse(content_of(folder.file("json")));
+  EXPECT_EQ(shown.at("schema"), "arcalloc.report/1");
+  EXPECT_EQ(shown.at("file"), in);
+  EXPECT_EQ(shown.at("format"), "csv");
+  EXPECT_EQ(shown.at("page"), folder.file("page"));
+  EXPECT_EQ(shown.at("events"), 599);
+  EXPECT_EQ(shown.at("facts").at("events"), "300 allocate, 299 free");
+  EXPECT_EQ(shown.at("cached_bytes_max"), std::uint64_t{64} << 20);
+  EXPECT_EQ(shown.at("capacity_bytes"), nullptr);
+  EXPECT_EQ(shown.at("trace_reserved_bytes_peak"), nullptr);
+  EXPECT_EQ(shown.at("timeline").back().at("last_event"), 599);
+  std::uint64_t requests = 0;
+  std::uint64_t misses = 0;
+  for (const json& one : shown.at("classes")) {
+    requests += one.at("requests").get<std::uint64_t>();
+    misses += one.at("misses").get<std::uint64_t>();
+  }
+  EXPECT_EQ(requests, 300U);
+  const json& counters = shown.at("played").at("counters");
+  EXPECT_EQ(counters.at("requests"), 300);
+  EXPECT_EQ(counters.at("misses"), misses);
+  EXPECT_EQ(shown.at("played").at("refusal"), nullptr);
+  std::uint64_t reserved_most = 0;
+  for (const json& one : shown.at("timeline")) {
+    reserved_most = std::max(reserved_most, one.at("reserved_bytes_peak").get<std::uint64_t>());
+  }
+  EXPECT_EQ(counters.at("reserved_bytes_peak"), reserved_most);
+  EXPECT_NE(page.find(mib_text(reserved_most)), std::string::npos) << "the page shows it, too";
+}
+
+TEST(report, as_json_says_where_memory_was_not_enough) {
+  const temporary_folder folder;
+  write_file(folder.file("a.csv"), growing_rows(300));
+  const ended run =
+      arcalloc({"report", folder.file("a.csv"), folder.file("page"), "--capacity", "4", "--json", folder.file("json")});
+  EXPECT_EQ(run.exit_status, 4);
+  const json refusal = json::parse(content_of(folder.file("json"))).at("played").at("refusal");
+  EXPECT_EQ(refusal.at("status"), "capacity_exceeded");
+  EXPECT_GT(refusal.at("requested_bytes"), 1'000'000);
+}
+
+TEST(report, of_a_result_is_as_json_that_result) {
+  const temporary_folder folder;
+  const std::string result = folder.file("result.json");
+  ASSERT_EQ(arcalloc({"decode", "--config", "demo-3m", "--tokens", "3", "--legs", "bounded", "--device", "host:256MiB",
+                      "--json", result})
+                .exit_status,
+            0);
+  const ended run = arcalloc({"report", result, folder.file("page"), "--json", folder.file("json")});
+  ASSERT_EQ(run.exit_status, 0) << run.err;
+  const json shown = json::parse(content_of(folder.file("json")));
+  EXPECT_EQ(shown.at("schema"), "arcalloc.report/1");
+  EXPECT_EQ(shown.at("format"), "arcalloc.decode/1");
+  EXPECT_EQ(shown.at("result"), json::parse(content_of(result)));
+}
+
+TEST(report, refuses_json_that_cannot_be_written) {
+  const temporary_folder folder;
+  const std::string in = folder.file("a.csv");
+  write_file(in, growing_rows(3));
+  EXPECT_EQ(arcalloc({"report", in, "--json", ""}).exit_status, 2);
+  const ended run = arcalloc({"report", in, "--json", folder.file("none/json")});
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_NE(run.err.find("--json: "), std::string::npos) << run.err;
+}
+
 TEST(report, refuses_what_it_cannot_use) {
   const temporary_folder folder;
   write_file(folder.file("a"), growing_rows(3));
