@@ -32,7 +32,7 @@ std::string numbers(std::size_t count) {
 class temporary_file {
  public:
   explicit temporary_file(std::string_view bytes)
-      : path_(testing::TempDir() + "/arcalloc-trace-" + std::to_string(::getpid())) {
+      : path_(::testing::TempDir() + "/arcalloc-trace-" + std::to_string(::getpid())) {
     std::ofstream(path_, std::ios::binary) << bytes;
   }
   ~temporary_file() { std::filesystem::remove(path_); }
@@ -82,7 +82,7 @@ TEST(byte_source, bytes_can_be_passed_over_unseen) {
 }
 
 TEST(byte_source, a_file_that_cannot_be_read_is_named) {
-  for (const std::string& path : {std::string("/nowhere/t.csv"), testing::TempDir()}) {
+  for (const std::string& path : {std::string("/nowhere/t.csv"), ::testing::TempDir()}) {
     try {
       static_cast<void>(open_source(path));
       ADD_FAILURE() << path << " was opened";

@@ -8,13 +8,15 @@
 #include <string_view>
 #include <vector>
 
+#include "sizes_and_streams.hpp"
 #include "trace/formats/event.hpp"
 #include "trace/formats/read_trace.hpp"
 
 namespace arcalloc::trace {
 
-inline constexpr std::uint64_t kib = 1 << 10;
-inline constexpr std::uint64_t mib = 1 << 20;
+// arcalloc::testing is in sight here, so that GoogleTest's namespace is ::testing.
+using arcalloc::testing::kib;
+using arcalloc::testing::mib;
 
 /// Keeps what it is told.
 class event_list final : public trace_sink {

@@ -23,7 +23,7 @@ struct expected {
   std::uint64_t unit_bytes = 1;
 };
 
-class shared_trace : public testing::TestWithParam<expected> {
+class shared_trace : public ::testing::TestWithParam<expected> {
  protected:
   void SetUp() override {
     const auto found = shared_file(GetParam().file);
@@ -109,27 +109,28 @@ constexpr auto lifetimes = trace_format::lifetimes;
 
 INSTANTIATE_TEST_SUITE_P(
     of, shared_trace,
-    testing::Values(expected{"snapshots/inference_512.pickle", snapshots, 1666, 1666, 0, 1859, 1890},
-                    expected{"snapshots/inference_1024.pickle", snapshots, 1280, 1280, 0, 2744, 3056},
-                    expected{"snapshots/training_512.pickle", snapshots, 7591, 6932, 438, 11851, 12074},
-                    expected{"snapshots/training_large.pickle", snapshots, 1721, 1719, 2, 13279, 13524},
-                    expected{"snapshots/compiled.pickle", snapshots, 2162, 1940, 222, 3671, 4042},
-                    expected{"snapshots/attention_small.pickle", snapshots, 36, 26, 0, 3099, 3606},
-                    expected{"snapshots/opt125m_cold.pickle", snapshots, 7946, 7549, 0, 1701, 1810},
-                    expected{"traces/ddp_training_v100.json.gz", trace_format::profiler, 13385, 13385, 0, 6322, 12190},
-                    expected{"traces/stories260K_decode_libtorch.csv", trace_format::csv, 52224, 52214, 0, 0, 0},
-                    expected{"lifetimes/A.1048576.csv", lifetimes, 154, 154, 0, 1024, 0, 1024},
-                    expected{"lifetimes/B.1048576.csv", lifetimes, 170, 170, 0, 1024, 0, 1024},
-                    expected{"lifetimes/C.1048576.csv", lifetimes, 203, 203, 0, 1015, 0, 1024},
-                    expected{"lifetimes/D.1048576.csv", lifetimes, 213, 213, 0, 963, 0, 1024},
-                    expected{"lifetimes/E.1048576.csv", lifetimes, 215, 215, 0, 1024, 0, 1024},
-                    expected{"lifetimes/F.1048576.csv", lifetimes, 296, 296, 0, 1024, 0, 1024},
-                    expected{"lifetimes/G.1048576.csv", lifetimes, 308, 308, 0, 1024, 0, 1024},
-                    expected{"lifetimes/H.1048576.csv", lifetimes, 316, 316, 0, 1024, 0, 1024},
-                    expected{"lifetimes/I.1048576.csv", lifetimes, 374, 374, 0, 1024, 0, 1024},
-                    expected{"lifetimes/J.1048576.csv", lifetimes, 409, 409, 0, 966, 0, 1024},
-                    expected{"lifetimes/K.1048576.csv", lifetimes, 454, 454, 0, 1024, 0, 1024},
-                    expected{"lifetimes/pangu_2.6B.csv", lifetimes, 18692, 18692, 0, 5274, 0}),
+    ::testing::Values(expected{"snapshots/inference_512.pickle", snapshots, 1666, 1666, 0, 1859, 1890},
+                      expected{"snapshots/inference_1024.pickle", snapshots, 1280, 1280, 0, 2744, 3056},
+                      expected{"snapshots/training_512.pickle", snapshots, 7591, 6932, 438, 11851, 12074},
+                      expected{"snapshots/training_large.pickle", snapshots, 1721, 1719, 2, 13279, 13524},
+                      expected{"snapshots/compiled.pickle", snapshots, 2162, 1940, 222, 3671, 4042},
+                      expected{"snapshots/attention_small.pickle", snapshots, 36, 26, 0, 3099, 3606},
+                      expected{"snapshots/opt125m_cold.pickle", snapshots, 7946, 7549, 0, 1701, 1810},
+                      expected{"traces/ddp_training_v100.json.gz", trace_format::profiler, 13385, 13385, 0, 6322,
+                               12190},
+                      expected{"traces/stories260K_decode_libtorch.csv", trace_format::csv, 52224, 52214, 0, 0, 0},
+                      expected{"lifetimes/A.1048576.csv", lifetimes, 154, 154, 0, 1024, 0, 1024},
+                      expected{"lifetimes/B.1048576.csv", lifetimes, 170, 170, 0, 1024, 0, 1024},
+                      expected{"lifetimes/C.1048576.csv", lifetimes, 203, 203, 0, 1015, 0, 1024},
+                      expected{"lifetimes/D.1048576.csv", lifetimes, 213, 213, 0, 963, 0, 1024},
+                      expected{"lifetimes/E.1048576.csv", lifetimes, 215, 215, 0, 1024, 0, 1024},
+                      expected{"lifetimes/F.1048576.csv", lifetimes, 296, 296, 0, 1024, 0, 1024},
+                      expected{"lifetimes/G.1048576.csv", lifetimes, 308, 308, 0, 1024, 0, 1024},
+                      expected{"lifetimes/H.1048576.csv", lifetimes, 316, 316, 0, 1024, 0, 1024},
+                      expected{"lifetimes/I.1048576.csv", lifetimes, 374, 374, 0, 1024, 0, 1024},
+                      expected{"lifetimes/J.1048576.csv", lifetimes, 409, 409, 0, 966, 0, 1024},
+                      expected{"lifetimes/K.1048576.csv", lifetimes, 454, 454, 0, 1024, 0, 1024},
+                      expected{"lifetimes/pangu_2.6B.csv", lifetimes, 18692, 18692, 0, 5274, 0}),
     [](const auto& one) {
       std::string name = one.param.file;
       for (char& c : name) c = c == '/' || c == '.' ? '_' : c;
