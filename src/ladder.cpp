@@ -128,8 +128,7 @@ block_record* pool::from_oversize(thread_record& self, const request& asked) noe
   // of the bound. What is lent beyond a class is lost to others for as long as the block lives, and so is bounded.
   constexpr std::uint64_t times_asked_max = 2;
   constexpr std::uint64_t share_of_bound = 4;
-  const bool large = asked.use == segment_use::dedicated && classes_.shared_max() != 0;  // `exact` means what it says
-  segment* const larger = large ? dedicated_.find_fitting(asked.on, asked.segment_bytes) : nullptr;
+  segment* const larger = is_large(asked) ? dedicated_.find_fitting(asked.on, asked.segment_bytes) : nullptr;
   if (larger == nullptr || larger->bytes > times_asked_max * asked.segment_bytes) return nullptr;
   const std::uint64_t beyond = larger->bytes - asked.segment_bytes;
   if (oversize_bytes_ + beyond > budget_.cached_max() / share_of_bound) return nullptr;
@@ -342,6 +341,7 @@ status pool::borrow(lock& guard, segment& fresh, std::uint64_t bytes, stream on)
 status pool::grow(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept {
   if (measure_due()) measure(guard);
   const bool shared = asked.use == segment_use::shared;
+  if (is_large(asked) && oom_retry_) make_way(guard, asked.segment_bytes);
   stream_cache* cache = shared ? cache_of(self, asked.on) : nullptr;
   segment* const fresh = shared && cache == nullptr ? nullptr : source_.blank(asked.use);
   if (fresh == nullptr) return status::backend_failed;
@@ -403,6 +403,18 @@ void pool::make_room(lock& guard, const request& asked, status refused) noexcept
   }
   (void)send_off(guard, leaving, because::bound);  // what failed is stuck and counted; the driver is asked anyway
   if (refused == status::device_out_of_memory) measure(guard);
+}
+
+void pool::make_way(lock& guard, std::uint64_t bytes) noexcept {
+  // When the block is freed it is idle, and the bound drives out as much. Sooner, it is not reserved beside the block.
+  const std::uint64_t idle = idle_of_all();
+  if (idle == 0 || idle + bytes <= budget_.cached_max() || capturing()) return;
+  departures leaving;
+  {
+    const claimed all(*this);
+    collect_idle(all, std::min(idle, idle + bytes - budget_.cached_max()), when_busy::skip, leaving);
+  }
+  (void)send_off(guard, leaving, because::bound);  // what fails is stuck and counted; the driver is asked anyway
 }
 
 void pool::record_failure(lock& guard, const request& asked, status outcome) noexcept {

@@ -226,6 +226,10 @@ class pool : private record_home {
   [[nodiscard]] block_record* from_stream_cache(thread_record& self, const request& asked, look_in where) noexcept;
   [[nodiscard]] block_record* take_out(thread_record& self, segment& single, const request& asked) noexcept;
   [[nodiscard]] block_record* from_dedicated(thread_record& self, const request& asked) noexcept;
+  /// One segment, one block, by a class: what the geometry `exact` does to every block is no such thing.
+  [[nodiscard]] bool is_large(const request& asked) const noexcept {
+    return asked.use == segment_use::dedicated && classes_.shared_max() != 0;
+  }
   [[nodiscard]] block_record* from_oversize(thread_record& self, const request& asked) noexcept;
   [[nodiscard]] block_record* from_pool(thread_record& self, const request& asked) noexcept;
   [[nodiscard]] bool adopt(thread_record& self, const request& asked) noexcept;
@@ -245,6 +249,7 @@ class pool : private record_home {
   [[nodiscard]] std::uint64_t generous_bytes_for(const request& asked) const noexcept;
   [[nodiscard]] bool as_tight(const request& asked, request& tight) const noexcept;
   void make_room(lock& guard, const request& asked, status refused) noexcept;
+  void make_way(lock& guard, std::uint64_t bytes) noexcept;
   void record_failure(lock& guard, const request& asked, status outcome) noexcept;
 
   // trim.cpp

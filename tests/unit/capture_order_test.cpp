@@ -215,7 +215,7 @@ TEST(bound, set_while_the_device_is_asked_stays_in_force) {
 }
 
 TEST(capture, that_opens_while_room_is_looked_for_keeps_what_its_stream_has) {
-  small_world at(capped(64 * mib), 64 * mib);
+  small_world at(capped(128 * mib), 64 * mib);
   at.put(at.get(32 * mib, s1));
   std::thread opener;
   at.device.before_query = [&] {

@@ -252,7 +252,7 @@ class swept_run {
   }
   void evict_and_retry() {
     drain();
-    bound(bound_mode_of(device_bytes));
+    bound(bound_mode_of(2 * device_bytes));  // which would not drive out the one for the other
     get("a", 100 * mib, stream{1});
     put("a");
     get("b", 200 * mib, stream{1});

@@ -100,6 +100,26 @@ TEST(ladder, rung_2_lends_nothing_larger_on_another_stream_or_of_exact_sizes_or_
   EXPECT_EQ(warm.now().segments_reserved, 2U);
 }
 
+TEST(ladder, what_the_bound_will_drive_out_goes_before_a_large_block_comes) {
+  small_world at(capped(256 * mib));
+  at.put(at.get(96 * mib));
+  at.put(at.get(112 * mib));
+  const block large = at.get(144 * mib);  // idle beside it 112 would be all that the bound allows
+  EXPECT_EQ(at.now().evictions, 1U);
+  EXPECT_EQ(at.now().cached_bytes, 112 * mib);
+  EXPECT_EQ(at.now().reserved_bytes_peak, 256 * mib);
+  at.put(large);
+  EXPECT_EQ(at.now().evictions, 1U) << "it was driven out already";
+  at.put(at.get(16 * mib));  // shares segments: nothing goes for it
+  EXPECT_EQ(at.now().evictions, 2U) << "but the bound is obeyed when it idles";
+  at.check();
+
+  small_world without(capped(0));  // nothing idle, nothing to drive out
+  without.put(without.get(144 * mib));
+  EXPECT_EQ(without.now().cached_bytes, 0U);
+  without.check();
+}
+
 TEST(ladder, rung_6_evicts_after_one_refusal_of_the_driver) {
   options settings;
   settings.cached_bytes_max.mode = bound_mode::unbounded;
