@@ -119,15 +119,17 @@ void miss(benchmark::State& state) {
   expect_moved(state, at.now().misses, 0);
 }
 
-/// Every request is refused by the capacity first, until what idles of another class is given back.
+/// Every request is refused by the capacity first, until what idles of another class is given back. The one class is
+/// more than twice the other, which it would be lent to.
 void evict(benchmark::State& state) {
+  constexpr std::size_t larger_bytes = 2 * large_bytes + large_bytes / 2;
   options settings;
-  settings.capacity_bytes = 2 * large_bytes;
+  settings.capacity_bytes = 3 * large_bytes;
   engine at(settings);
   std::size_t bytes = large_bytes;
   for (auto _ : state) {
     at.put(at.get(bytes));
-    bytes = bytes == large_bytes ? large_bytes + large_bytes / 2 : large_bytes;
+    bytes = bytes == large_bytes ? larger_bytes : large_bytes;
   }
   expect_moved(state, at.now().evict_retries);
 }
