@@ -386,6 +386,15 @@ status pool::grow(lock& guard, thread_record& self, const request& asked, block_
   return out != nullptr ? status::ok : status::backend_failed;
 }
 
+void pool::evict(lock& guard, std::uint64_t bytes) noexcept {
+  departures leaving;
+  {
+    const claimed all(*this);
+    collect_idle(all, bytes, when_busy::skip, leaving);
+  }
+  (void)send_off(guard, leaving, because::bound);  // what failed is stuck and counted; the driver is asked anyway
+}
+
 void pool::make_room(lock& guard, const request& asked, status refused) noexcept {
   std::uint64_t wanted = budget_.shortfall(asked.segment_bytes);
   if (capturing()) return;
@@ -396,12 +405,7 @@ void pool::make_room(lock& guard, const request& asked, status refused) noexcept
     const bool known = answer == status::ok && device.free_bytes < asked.segment_bytes;
     wanted = std::max(wanted, asked.segment_bytes - (known ? device.free_bytes : 0));
   }
-  departures leaving;
-  {
-    const claimed all(*this);
-    collect_idle(all, wanted, when_busy::skip, leaving);
-  }
-  (void)send_off(guard, leaving, because::bound);  // what failed is stuck and counted; the driver is asked anyway
+  evict(guard, wanted);
   if (refused == status::device_out_of_memory) measure(guard);
 }
 
@@ -409,12 +413,7 @@ void pool::make_way(lock& guard, std::uint64_t bytes) noexcept {
   // When the block is freed it is idle, and the bound drives out as much. Sooner, it is not reserved beside the block.
   const std::uint64_t idle = idle_of_all();
   if (idle == 0 || idle + bytes <= budget_.cached_max() || capturing()) return;
-  departures leaving;
-  {
-    const claimed all(*this);
-    collect_idle(all, std::min(idle, idle + bytes - budget_.cached_max()), when_busy::skip, leaving);
-  }
-  (void)send_off(guard, leaving, because::bound);  // what fails is stuck and counted; the driver is asked anyway
+  evict(guard, std::min(idle, idle + bytes - budget_.cached_max()));
 }
 
 void pool::record_failure(lock& guard, const request& asked, status outcome) noexcept {

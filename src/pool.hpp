@@ -248,6 +248,7 @@ class pool : private record_home {
   [[nodiscard]] std::uint64_t segment_bytes_for(segment_use use, std::uint64_t class_bytes) const noexcept;
   [[nodiscard]] std::uint64_t generous_bytes_for(const request& asked) const noexcept;
   [[nodiscard]] bool as_tight(const request& asked, request& tight) const noexcept;
+  void evict(lock& guard, std::uint64_t bytes) noexcept;
   void make_room(lock& guard, const request& asked, status refused) noexcept;
   void make_way(lock& guard, std::uint64_t bytes) noexcept;
   void record_failure(lock& guard, const request& asked, status outcome) noexcept;
