@@ -10,23 +10,6 @@
 namespace arcalloc::trace {
 namespace {
 
-event peer_request(std::uint64_t id, std::uint64_t bytes, std::uint64_t on = 0) {
-  event made;
-  made.kind = event_kind::allocate;
-  made.id = id;
-  made.bytes = bytes;
-  made.stream = on;
-  return made;
-}
-
-event peer_event(event_kind kind, std::uint64_t id = 0, std::uint64_t on = 0) {
-  event made;
-  made.kind = kind;
-  made.id = id;
-  made.stream = on;
-  return made;
-}
-
 replay_result play_peer(peer which, const std::vector<event>& events, const peer_options& options) {
   peer_replay replay("t", which, options);
   for (const event& one : events) replay.take(one);
@@ -48,10 +31,9 @@ std::string refusal_of_peer(const std::vector<event>& events) {
 }
 
 TEST(peer_replay, counts_as_a_replay_to_arcalloc_does) {
-  const replay_result found =
-      play_pytorch({peer_request(1, 9 * mib), peer_request(2, 100), peer_event(event_kind::step),
-                    peer_request(3, 9 * mib), peer_event(event_kind::free, 1), peer_event(event_kind::step),
-                    peer_request(4, 30 * mib), peer_event(event_kind::step)});
+  const replay_result found = play_pytorch(
+      {allocated(1, 9 * mib), allocated(2, 100), event_of(event_kind::step), allocated(3, 9 * mib),
+       event_of(event_kind::free, 1), event_of(event_kind::step), allocated(4, 30 * mib), event_of(event_kind::step)});
   EXPECT_FALSE(found.refusal);
   EXPECT_EQ(found.requested_bytes_peak, 39 * mib + 100);
   EXPECT_EQ(found.steps, 3U);
@@ -78,7 +60,7 @@ TEST(peer_replay, counts_as_a_replay_to_arcalloc_does) {
 
 TEST(peer_replay, ends_at_the_first_request_that_is_refused) {
   const replay_result found =
-      play_pytorch({peer_request(1, 40 * mib), peer_request(2, 40 * mib), peer_request(3, mib)}, 64 * mib);
+      play_pytorch({allocated(1, 40 * mib), allocated(2, 40 * mib), allocated(3, mib)}, 64 * mib);
   ASSERT_TRUE(found.refusal);
   EXPECT_EQ(found.refusal->event, 2U);
   EXPECT_EQ(found.refusal->outcome, status::device_out_of_memory);
@@ -90,7 +72,7 @@ TEST(peer_replay, ends_at_the_first_request_that_is_refused) {
 }
 
 TEST(peer_replay, holds_a_capacity) {
-  const std::vector<event> events = {peer_request(1, 20 * mib), peer_request(2, 20 * mib)};
+  const std::vector<event> events = {allocated(1, 20 * mib), allocated(2, 20 * mib)};
   const replay_result found = play_peer(peer::pytorch, events, {1024 * mib, 2 * mib, 32 * mib, {}});
   ASSERT_TRUE(found.refusal);
   EXPECT_EQ(found.refusal->outcome, status::capacity_exceeded);
@@ -102,7 +84,7 @@ TEST(peer_replay, holds_a_capacity) {
 }
 
 TEST(peer_replay, takes_the_cap_of_a_peer_that_has_one) {
-  const std::vector<event> events = {peer_request(1, mib), peer_event(event_kind::free, 1)};
+  const std::vector<event> events = {allocated(1, mib), event_of(event_kind::free, 1)};
   const replay_result capped = play_peer(peer::mlx, events, {1024 * mib, 2 * mib, {}, 0});
   EXPECT_EQ(capped.last.driver_frees, 1U);
   EXPECT_EQ(capped.last.cached_bytes_max, 0U);
@@ -117,20 +99,20 @@ TEST(peer_replay, takes_the_cap_of_a_peer_that_has_one) {
 
 TEST(peer_replay, takes_a_free_on_another_stream_for_a_use_there) {
   const auto events_of = [](const std::vector<event>& events) { return play_pytorch(events).last.driver_events; };
-  EXPECT_EQ(events_of({peer_request(1, mib, 4), peer_event(event_kind::free, 1, 4)}), 0U);
-  EXPECT_EQ(events_of({peer_request(1, mib, 4), peer_event(event_kind::free, 1, 5)}), 1U);
-  EXPECT_EQ(events_of({peer_request(1, mib, 4), peer_event(event_kind::use, 1, 6), peer_event(event_kind::use, 1, 4),
-                       peer_event(event_kind::free, 1, 5)}),
+  EXPECT_EQ(events_of({allocated(1, mib, 4), event_of(event_kind::free, 1, 4)}), 0U);
+  EXPECT_EQ(events_of({allocated(1, mib, 4), event_of(event_kind::free, 1, 5)}), 1U);
+  EXPECT_EQ(events_of({allocated(1, mib, 4), event_of(event_kind::use, 1, 6), event_of(event_kind::use, 1, 4),
+                       event_of(event_kind::free, 1, 5)}),
             2U);
 }
 
 TEST(peer_replay, asks_for_what_the_trace_s_own_allocator_refused) {
-  event refused = peer_event(event_kind::refusal);
+  event refused = event_of(event_kind::refusal);
   refused.bytes = 20 * mib;
   event hopeless = refused;
   hopeless.bytes = 80 * mib;
   const replay_result found =
-      play_pytorch({peer_request(1, 40 * mib), refused, hopeless, peer_event(event_kind::free, 1)}, 64 * mib);
+      play_pytorch({allocated(1, 40 * mib), refused, hopeless, event_of(event_kind::free, 1)}, 64 * mib);
   EXPECT_FALSE(found.refusal);
   EXPECT_EQ(found.refusals_recorded, 2U);
   EXPECT_EQ(found.refusals_served, 1U);
@@ -138,11 +120,11 @@ TEST(peer_replay, asks_for_what_the_trace_s_own_allocator_refused) {
 }
 
 TEST(peer_replay, gives_back_at_a_drain_and_lets_phases_and_trims_be) {
-  event trim = peer_event(event_kind::trim);
-  event prefill = peer_event(event_kind::phase);
+  event trim = event_of(event_kind::trim);
+  event prefill = event_of(event_kind::phase);
   prefill.entered = phase::prefill;
-  const std::vector<event> events = {peer_request(1, 20 * mib), peer_event(event_kind::free, 1)};
-  for (const event& last : {trim, prefill, peer_event(event_kind::stream_end), peer_event(event_kind::drain)}) {
+  const std::vector<event> events = {allocated(1, 20 * mib), event_of(event_kind::free, 1)};
+  for (const event& last : {trim, prefill, event_of(event_kind::stream_end), event_of(event_kind::drain)}) {
     std::vector<event> all = events;
     all.push_back(last);
     EXPECT_EQ(play_pytorch(all).last.cached_bytes, last.kind == event_kind::drain ? 0 : 20 * mib);
@@ -151,19 +133,19 @@ TEST(peer_replay, gives_back_at_a_drain_and_lets_phases_and_trims_be) {
 
 TEST(peer_replay, serves_no_bytes_with_no_block) {
   const replay_result found =
-      play_pytorch({peer_request(1, 0), peer_event(event_kind::use, 1, 3), peer_event(event_kind::free, 1)});
+      play_pytorch({allocated(1, 0), event_of(event_kind::use, 1, 3), event_of(event_kind::free, 1)});
   EXPECT_EQ(found.last.requests, 0U);
   EXPECT_EQ(found.last.reserved_bytes_peak, 0U);
 }
 
 TEST(peer_replay, refuses_what_cannot_be_played_by_the_number_of_the_event) {
-  event elsewhere = peer_request(2, mib);
+  event elsewhere = allocated(2, mib);
   elsewhere.device = 3;
-  EXPECT_EQ(refusal_of_peer({peer_request(1, mib), elsewhere}),
+  EXPECT_EQ(refusal_of_peer({allocated(1, mib), elsewhere}),
             "t: event 2 is of device 3, those before of device 0; --trace-device chooses one");
-  EXPECT_EQ(refusal_of_peer({peer_event(event_kind::free, 4)}), "t: event 1 frees a block that is not live");
-  EXPECT_EQ(refusal_of_peer({peer_event(event_kind::use, 4)}), "t: event 1 uses a block that is not live");
-  EXPECT_EQ(refusal_of_peer({peer_event(event_kind::capture_begin)}),
+  EXPECT_EQ(refusal_of_peer({event_of(event_kind::free, 4)}), "t: event 1 frees a block that is not live");
+  EXPECT_EQ(refusal_of_peer({event_of(event_kind::use, 4)}), "t: event 1 uses a block that is not live");
+  EXPECT_EQ(refusal_of_peer({event_of(event_kind::capture_begin)}),
             "t: event 1 (capture_begin) is of a capture, which the rules of pytorch do not cover");
 }
 

@@ -8,6 +8,20 @@
 
 namespace arcalloc::trace {
 
+event event_of(event_kind kind, std::uint64_t id, std::uint64_t on) {
+  event made;
+  made.kind = kind;
+  made.id = id;
+  made.stream = on;
+  return made;
+}
+
+event allocated(std::uint64_t id, std::uint64_t bytes, std::uint64_t on) {
+  event made = event_of(event_kind::allocate, id, on);
+  made.bytes = bytes;
+  return made;
+}
+
 reading read_text(std::string_view bytes, const read_options& options) {
   reading result;
   event_list list;

@@ -41,6 +41,10 @@ struct reading {
 /// device.
 [[nodiscard]] std::string lines_of(const std::vector<event>& events);
 
+/// Events to play: a request, and any other.
+[[nodiscard]] event allocated(std::uint64_t id, std::uint64_t bytes, std::uint64_t on = 0);
+[[nodiscard]] event event_of(event_kind kind, std::uint64_t id = 0, std::uint64_t on = 0);
+
 /// The bytes packed as a gzip file.
 [[nodiscard]] std::string gzipped(std::string_view bytes);
 

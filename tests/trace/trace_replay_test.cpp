@@ -9,23 +9,6 @@
 namespace arcalloc::trace {
 namespace {
 
-event allocated(std::uint64_t id, std::uint64_t bytes, std::uint64_t on = 0) {
-  event made;
-  made.kind = event_kind::allocate;
-  made.id = id;
-  made.bytes = bytes;
-  made.stream = on;
-  return made;
-}
-
-event of(event_kind kind, std::uint64_t id = 0, std::uint64_t on = 0) {
-  event made;
-  made.kind = kind;
-  made.id = id;
-  made.stream = on;
-  return made;
-}
-
 options capped(std::uint64_t bytes) {
   options settings;
   settings.cached_bytes_max = {bound_mode::explicit_bytes, bytes};
@@ -56,8 +39,8 @@ std::string refusal_of_play(const std::vector<event>& events) {
 
 TEST(trace_replay, serves_what_the_trace_served_and_counts_it) {
   const replay_result found =
-      play({allocated(1, 3 * mib), of(event_kind::step), allocated(2, mib), of(event_kind::free, 1),
-            of(event_kind::step), allocated(1, 3 * mib), of(event_kind::step)});
+      play({allocated(1, 3 * mib), event_of(event_kind::step), allocated(2, mib), event_of(event_kind::free, 1),
+            event_of(event_kind::step), allocated(1, 3 * mib), event_of(event_kind::step)});
   EXPECT_FALSE(found.refusal);
   EXPECT_EQ(found.convictions, std::vector<std::string>());
   EXPECT_EQ(found.requested_bytes_peak, 4 * mib);
@@ -83,11 +66,11 @@ TEST(trace_replay, ends_at_the_first_request_that_is_refused) {
 }
 
 TEST(trace_replay, asks_for_what_the_trace_s_own_allocator_refused) {
-  event refused = of(event_kind::refusal);
+  event refused = event_of(event_kind::refusal);
   refused.bytes = 20 * mib;
   event hopeless = refused;
   hopeless.bytes = 80 * mib;
-  const replay_result found = play({allocated(1, 40 * mib), refused, hopeless, of(event_kind::free, 1)});
+  const replay_result found = play({allocated(1, 40 * mib), refused, hopeless, event_of(event_kind::free, 1)});
   EXPECT_FALSE(found.refusal);
   EXPECT_EQ(found.refusals_recorded, 2U);
   EXPECT_EQ(found.refusals_served, 1U);
@@ -97,8 +80,8 @@ TEST(trace_replay, asks_for_what_the_trace_s_own_allocator_refused) {
 TEST(trace_replay, keeps_the_streams_of_blocks_apart) {
   // Whatever numbers they have, also those that mean something to arcalloc.
   for (const std::uint64_t strange : {std::uint64_t{7}, UINT64_MAX, std::uint64_t{3} << 62, std::uint64_t{1} << 63}) {
-    const replay_result found = play({allocated(1, 20 * mib, strange), of(event_kind::use, 1, 9),
-                                      of(event_kind::free, 1, strange), allocated(2, 20 * mib, strange)});
+    const replay_result found = play({allocated(1, 20 * mib, strange), event_of(event_kind::use, 1, 9),
+                                      event_of(event_kind::free, 1, strange), allocated(2, 20 * mib, strange)});
     EXPECT_FALSE(found.refusal);
     EXPECT_EQ(found.last.driver_events, 1U) << "the use on another stream is waited for";
     EXPECT_EQ(found.convictions, std::vector<std::string>());
@@ -106,42 +89,42 @@ TEST(trace_replay, keeps_the_streams_of_blocks_apart) {
 }
 
 TEST(trace_replay, enters_phases_and_gives_back_when_told) {
-  event prefill = of(event_kind::phase);
+  event prefill = event_of(event_kind::phase);
   prefill.entered = phase::prefill;
-  event trim = of(event_kind::trim);
+  event trim = event_of(event_kind::trim);
   trim.bytes = 2 * mib;
-  const std::vector<event> played = {allocated(1, 20 * mib), allocated(2, 20 * mib), of(event_kind::free, 1),
-                                     of(event_kind::free, 2)};
+  const std::vector<event> played = {allocated(1, 20 * mib), allocated(2, 20 * mib), event_of(event_kind::free, 1),
+                                     event_of(event_kind::free, 2)};
   const auto with = [&](const event& last) {
     std::vector<event> all = played;
     all.push_back(last);
     return play(all).last;
   };
-  EXPECT_EQ(with(of(event_kind::step)).cached_bytes, 40 * mib);
+  EXPECT_EQ(with(event_of(event_kind::step)).cached_bytes, 40 * mib);
   EXPECT_EQ(with(prefill).cached_bytes, 0U);
-  EXPECT_EQ(with(of(event_kind::drain)).cached_bytes, 0U);
+  EXPECT_EQ(with(event_of(event_kind::drain)).cached_bytes, 0U);
   EXPECT_EQ(with(trim).cached_bytes, 0U);
 }
 
 TEST(trace_replay, plays_captures_and_their_graphs) {
-  const replay_result found =
-      play({of(event_kind::capture_begin, 0, 1), allocated(1, mib, 1), of(event_kind::free, 1, 1),
-            of(event_kind::capture_end, 5, 1), of(event_kind::graph_launch, 5, 1), of(event_kind::drain),
-            of(event_kind::capture_begin, 0, 1), of(event_kind::capture_abort, 0, 1)});
+  const replay_result found = play(
+      {event_of(event_kind::capture_begin, 0, 1), allocated(1, mib, 1), event_of(event_kind::free, 1, 1),
+       event_of(event_kind::capture_end, 5, 1), event_of(event_kind::graph_launch, 5, 1), event_of(event_kind::drain),
+       event_of(event_kind::capture_begin, 0, 1), event_of(event_kind::capture_abort, 0, 1)});
   EXPECT_FALSE(found.refusal);
   EXPECT_EQ(found.last.graphs_pinned, 1U);
   EXPECT_EQ(found.last.pinned_bytes, mib);
   EXPECT_EQ(found.convictions, std::vector<std::string>());
-  EXPECT_EQ(play({of(event_kind::capture_begin, 0, 1), allocated(1, mib, 1), of(event_kind::free, 1, 1),
-                  of(event_kind::capture_end, 5, 1), of(event_kind::release_graph, 5)})
+  EXPECT_EQ(play({event_of(event_kind::capture_begin, 0, 1), allocated(1, mib, 1), event_of(event_kind::free, 1, 1),
+                  event_of(event_kind::capture_end, 5, 1), event_of(event_kind::release_graph, 5)})
                 .last.graphs_pinned,
             0U);
 }
 
 TEST(trace_replay, leaves_the_trace_s_own_driver_calls_to_arcalloc) {
-  event own = of(event_kind::segment_allocate);
+  event own = event_of(event_kind::segment_allocate);
   own.bytes = 40 * mib;
-  const replay_result found = play({own, of(event_kind::snapshot), allocated(1, mib)});
+  const replay_result found = play({own, event_of(event_kind::snapshot), allocated(1, mib)});
   EXPECT_EQ(found.last.reserved_bytes, 2 * mib);
 }
 
@@ -150,13 +133,13 @@ TEST(trace_replay, refuses_what_cannot_be_played_by_the_number_of_the_event) {
   elsewhere.device = 3;
   EXPECT_EQ(refusal_of_play({allocated(1, mib), elsewhere}),
             "t: event 2 is of device 3, those before of device 0; --trace-device chooses one");
-  EXPECT_EQ(refusal_of_play({of(event_kind::free, 4)}), "t: event 1 frees a block that is not live");
-  EXPECT_EQ(refusal_of_play({of(event_kind::use, 4)}), "t: event 1 uses a block that is not live");
-  EXPECT_EQ(refusal_of_play({of(event_kind::graph_launch, 4)}), "t: event 1 launches no graph of the trace");
-  EXPECT_EQ(refusal_of_play({of(event_kind::release_graph, 4)}), "t: event 1 releases no graph of the trace");
-  EXPECT_EQ(refusal_of_play({of(event_kind::capture_end, 4)}),
+  EXPECT_EQ(refusal_of_play({event_of(event_kind::free, 4)}), "t: event 1 frees a block that is not live");
+  EXPECT_EQ(refusal_of_play({event_of(event_kind::use, 4)}), "t: event 1 uses a block that is not live");
+  EXPECT_EQ(refusal_of_play({event_of(event_kind::graph_launch, 4)}), "t: event 1 launches no graph of the trace");
+  EXPECT_EQ(refusal_of_play({event_of(event_kind::release_graph, 4)}), "t: event 1 releases no graph of the trace");
+  EXPECT_EQ(refusal_of_play({event_of(event_kind::capture_end, 4)}),
             "t: event 1 (capture_end) cannot be played: invalid_argument");
-  EXPECT_EQ(refusal_of_play({of(event_kind::capture_abort, 4)}),
+  EXPECT_EQ(refusal_of_play({event_of(event_kind::capture_abort, 4)}),
             "t: event 1 (capture_abort) cannot be played: invalid_argument");
 }
 
@@ -165,7 +148,7 @@ TEST(trace_replay, goes_over_host_memory_too) {
   trace_replay replay("t", device, nullptr, capped(8 * mib));
   for (std::uint64_t i = 0; i < 100; ++i) {
     replay.take(allocated(i, (i % 7 + 1) * 100000));
-    if (i >= 3) replay.take(of(event_kind::free, i - 3));
+    if (i >= 3) replay.take(event_of(event_kind::free, i - 3));
   }
   const replay_result found = replay.finish();
   EXPECT_FALSE(found.refusal);
