@@ -61,8 +61,9 @@ class load_run {
   }
 
   void begin(const std::function<void()>& before_decode) {
-    // Weights and context go to the driver as they are: no cache is of use to what stays.
-    if (settings_.context > 0 || settings_.serving) enter(phase::prefill);
+    // Weights and context go to the driver as they are: no cache is of use to what stays. A server loads its weights in
+    // the phase that it is in from the start.
+    if (settings_.context > 0) enter(phase::prefill);
     for (const auto& rank : ranks_) {
       rank->what->begin(settings_.context);
       // What was loaded is no part of the first step.

@@ -51,7 +51,7 @@ void block_table::drop_outgrown() noexcept {
 template <class Visit>
 void block_table::for_each_key(const segment& home, Visit visit) noexcept {
   const std::uint64_t begin = number(home.base);
-  if (home.use != segment_use::shared) {
+  if (!shares(home.use)) {
     visit(begin);
     return;
   }

@@ -189,10 +189,15 @@ void pool::unpin(graph& gone, bool replayed, departures& leaving) noexcept {
 }
 
 block_record* pool::search_pins(graph& window, thread_record& self, const request& asked) noexcept {
-  const std::uint64_t block_bytes = asked.use == segment_use::shared ? asked.class_bytes : asked.segment_bytes;
-  block_record* const piece =
-      pins_.take_exact(window, asked.on, asked.class_bytes, block_bytes,
-                       [this](stream own, std::uint64_t to) { return works_.finished(own, to, to); });
+  const auto may_cross = [this](stream own, std::uint64_t to) { return works_.finished(own, to, to); };
+  const auto of_length = [&](std::uint64_t block_bytes) {
+    return pins_.take_exact(window, asked.on, asked.class_bytes, block_bytes, may_cross);
+  };
+  block_record* piece = shares(asked.use) ? of_length(asked.class_bytes) : nullptr;
+  // One that is large, or was made ready beforehand, has a segment to itself.
+  if (piece == nullptr && asked.use != segment_use::shared) {
+    piece = of_length(is_large(asked) ? asked.segment_bytes : source_.granules(asked.class_bytes));
+  }
   if (piece == nullptr) return nullptr;
   piece->requested_bytes |= asked.bytes;
   self.stats.add(asked.bytes, piece->home->block_bytes);

@@ -62,9 +62,9 @@ segment* dedicated_bins::find_fitting(stream on, std::uint64_t bytes) const noex
   return best;
 }
 
-segment* dedicated_bins::find(stream on, std::uint64_t class_bytes) const noexcept {
+segment* dedicated_bins::find(stream on, std::uint64_t class_bytes, std::uint64_t bytes) const noexcept {
   segment* at = first_of(class_bytes);
-  while (at != nullptr && at->on != on) at = next_of(*at);
+  while (at != nullptr && (at->on != on || at->bytes < bytes)) at = next_of(*at);
   return at;
 }
 

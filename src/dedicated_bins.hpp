@@ -23,8 +23,8 @@ class dedicated_bins {
   void insert(segment& idle) noexcept;
   void remove(segment& idle) noexcept;
 
-  /// The last freed segment of this class on this stream, or null.
-  [[nodiscard]] segment* find(stream on, std::uint64_t class_bytes) const noexcept;
+  /// The last freed segment of this class on this stream that has so many bytes, or null.
+  [[nodiscard]] segment* find(stream on, std::uint64_t class_bytes, std::uint64_t bytes) const noexcept;
 
   /// The smallest segment of at least `bytes` on this stream, the last freed of equals; or null. Looks at all.
   [[nodiscard]] segment* find_fitting(stream on, std::uint64_t bytes) const noexcept;

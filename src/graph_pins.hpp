@@ -189,7 +189,8 @@ template <class MayCross>
 block_record* graph_pins::take_exact(const graph& window, stream on, std::uint64_t class_bytes,
                                      std::uint64_t block_bytes, MayCross may_cross) noexcept {
   for (pinned_block* at = window.group->idle[list_of(block_bytes)].front(); at != nullptr; at = fit::next(at)) {
-    if (class_of(*at->piece) == class_bytes && may_take(*at, window, on, may_cross)) return take(*at, window, on);
+    const bool fits = class_of(*at->piece) == class_bytes && at->piece->home->block_bytes >= class_bytes;
+    if (fits && may_take(*at, window, on, may_cross)) return take(*at, window, on);
   }
   return nullptr;
 }

@@ -18,12 +18,12 @@ status allocate_beside(const door& way, std::uint64_t bytes, stream on, void*& a
     // for later, when no partly used segment has room.
     const bool passed_over = recent && open && self->recent_stream == on;
     stream_cache* const cache = self->find(on);
-    const bool front_will_do = cache != nullptr && !passed_over && cache->front(class_index).idle != nullptr;
-    if (front_will_do || (cache != nullptr && cache->advance(class_index))) {
+    run* const from =
+        cache == nullptr ? nullptr : cache->ready_run(way.shared->classes(), bytes, class_index, passed_over);
+    if (from != nullptr) {
       ++self->stats.hits;
-      self->stats.add(bytes, cache->front(class_index).block_bytes);
-      block_record& piece = cache->pop(class_index);
-      piece.requested_bytes = bytes;
+      self->stats.add(bytes, from->block_bytes);
+      block_record& piece = cache->make_block(*from, bytes);
       self->gate.leave();
       address = piece.address;
       record = &piece;
@@ -71,6 +71,12 @@ status finish_waking(thread_record& self, segment& home) noexcept {
   return status::ok;
 }
 
+status finish_rejoining(thread_record& self, run& of) noexcept {
+  of.home->cache->list_again(of);
+  self.gate.leave();
+  return status::ok;
+}
+
 status free_last(const door& way, thread_record& self, block_record& piece, std::uint64_t bytes, stream on) noexcept {
   segment& home = *piece.home->home;
   // A free that would leave more idle than is leased is the pool's: the bound holds at every instant, not only
@@ -82,10 +88,12 @@ status free_last(const door& way, thread_record& self, block_record& piece, std:
   }
   const std::uint64_t requested = piece.requested_bytes;
   run& of = *piece.home;
+  const std::uint64_t allocated = of.block_bytes;  // a part merges with its neighbours
   ++self.stats.frees;
   stream_cache::put_piece(piece, of);
+  if (!of.listed) home.cache->list_again(of);
   home.cache->rest(home);
-  self.stats.subtract(requested, of.block_bytes);
+  self.stats.subtract(requested, allocated);
   self.gate.leave();
   return status::ok;
 }

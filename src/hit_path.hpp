@@ -32,6 +32,7 @@ namespace arcalloc::detail {
 
 // In hit_path.cpp, called inside the gate, which they leave.
 [[nodiscard]] status finish_waking(thread_record& self, segment& home) noexcept;
+[[nodiscard]] status finish_rejoining(thread_record& self, run& of) noexcept;
 [[nodiscard]] status free_last(const door& way, thread_record& self, block_record& piece, std::uint64_t bytes,
                                stream on) noexcept;
 
@@ -81,6 +82,10 @@ namespace arcalloc::detail {
   ++self.stats.frees;
   self.stats.subtract(piece.requested_bytes, of.block_bytes);
   stream_cache::put_piece(piece, of);
+  if (!of.listed) [[unlikely]] {
+    if (home.use != segment_use::shared) return finish_rejoining(self, of);
+    home.cache->enlist(of);
+  }
   self.gate.leave();
   return status::ok;
 }

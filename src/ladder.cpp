@@ -9,6 +9,22 @@
 
 namespace arcalloc::detail {
 
+namespace {
+
+/// The segment of the cache that has room for the request, or null.
+segment* room_in(const stream_cache& cache, const request& asked, bool idle_only) noexcept {
+  return asked.use == segment_use::divided ? cache.find_room(asked.block_bytes, idle_only)
+                                           : cache.find_room(kind_of(asked.class_index, asked.class_bytes), idle_only);
+}
+
+/// True where a wholly idle shared or divided segment would do for the request.
+bool serves(const segment& idle, const request& asked) noexcept {
+  if (idle.use != asked.use) return false;
+  return asked.use == segment_use::shared || (idle.bytes >= asked.block_bytes && may_enter(idle, asked.block_bytes));
+}
+
+}  // namespace
+
 status pool::answer(const request& asked, block_record& piece, std::uint64_t& rung) noexcept {
   ++rung;
   ++tally_.requests;
@@ -84,16 +100,26 @@ status pool::climb(lock& guard, thread_record& self, const request& asked, block
 }
 
 block_record* pool::hand_out(thread_record& self, stream_cache& cache, const request& asked, look_in where) noexcept {
+  if (asked.use == segment_use::divided) {
+    // All that is idle was looked through for room.
+    if (where == look_in::unused_runs || !cache.try_reserve_cut(memory_)) return nullptr;
+    run* found = cache.cut(asked.block_bytes);
+    // In a window more is asked for than is needed.
+    const std::uint64_t needed = round_up(asked.bytes, class_step_min);
+    if (found == nullptr && needed < asked.block_bytes) found = cache.cut(needed);
+    if (found == nullptr) return nullptr;
+    self.stats.add(asked.bytes, found->block_bytes);
+    return &cache.make_block(*found, asked.bytes);
+  }
   if (!cache.ready(asked.class_index)) {
     const run_kind kind = kind_of(asked.class_index, asked.class_bytes);
     const bool found = (where != look_in::unused_runs && cache.refill(kind, records_of_blocks_)) ||
                        (where != look_in::room && cache.rebuild(kind, records_of_blocks_));
     if (!found) return nullptr;
   }
-  self.stats.add(asked.bytes, cache.front(asked.class_index).block_bytes);
-  block_record& piece = cache.pop(asked.class_index);
-  piece.requested_bytes = asked.bytes;
-  return &piece;
+  run& from = cache.front(asked.class_index);
+  self.stats.add(asked.bytes, from.block_bytes);
+  return &cache.make_block(from, asked.bytes);
 }
 
 block_record* pool::hand_out(thread_record& self, segment& single, const request& asked) noexcept {
@@ -107,13 +133,13 @@ block_record* pool::hand_out(thread_record& self, segment& single, const request
 }
 
 block_record* pool::from_stream_cache(thread_record& self, const request& asked, look_in where) noexcept {
-  if (asked.use != segment_use::shared) return nullptr;
+  if (!shares(asked.use)) return nullptr;
   stream_cache* const cache = self.find(asked.on);
   return cache == nullptr ? nullptr : hand_out(self, *cache, asked, where);
 }
 
 block_record* pool::from_dedicated(thread_record& self, const request& asked) noexcept {
-  segment* const single = dedicated_.find(asked.on, asked.class_bytes);
+  segment* const single = dedicated_.find(asked.on, asked.class_bytes, asked.bytes);
   return single == nullptr ? nullptr : take_out(self, *single, asked);
 }
 
@@ -138,7 +164,7 @@ block_record* pool::from_oversize(thread_record& self, const request& asked) noe
 }
 
 block_record* pool::from_pool(thread_record& self, const request& asked) noexcept {
-  if (asked.use != segment_use::shared || !adopt(self, asked)) return nullptr;
+  if (!shares(asked.use) || !adopt(self, asked)) return nullptr;
   return from_stream_cache(self, asked, look_in::both);
 }
 
@@ -171,11 +197,11 @@ block_record* pool::from_other_stream(thread_record& self, const request& asked)
   const claimed all(*this);
   for (segment* single = dedicated_.first_of(asked.class_bytes); single != nullptr;
        single = dedicated_bins::next_of(*single)) {
-    if (single->on == asked.on || !work_finished(all, *single)) continue;
+    if (single->on == asked.on || single->bytes < asked.bytes || !work_finished(all, *single)) continue;
     single->on = asked.on;
     return take_out(self, *single, asked);
   }
-  if (asked.use != segment_use::shared || !adopt_across(all, self, asked)) return nullptr;
+  if (!shares(asked.use) || !adopt_across(all, self, asked)) return nullptr;
   return from_stream_cache(self, asked, look_in::both);
 }
 
@@ -191,17 +217,15 @@ bool pool::adopt_across(const claimed& all, thread_record& self, const request& 
   const auto from = [&](thread_record& record) {
     for (stream_cache* at = record.caches.front(); at != nullptr; at = decltype(record.caches)::next(at)) {
       if (at->on() == asked.on) continue;
-      if (segment* const left = is_former(at->on()) && works_.finished(at->on(), 0, 0)
-                                    ? at->find_room(kind_of(asked.class_index, asked.class_bytes), false)
-                                    : nullptr;
+      if (segment* const left =
+              is_former(at->on()) && works_.finished(at->on(), 0, 0) ? room_in(*at, asked, false) : nullptr;
           left != nullptr) {
         // Nobody asks on that stream any more: its partly used segments are for all, too.
         return move(*at, *left);
       }
       for (segment* home = at->coldest_idle(); home != nullptr; home = stream_cache::warmer(home)) {
         if (!work_finished(all, *home)) break;  // nor has anything warmer of this stream
-        if (!may_enter(*home, asked.class_bytes) || home->bytes < asked.class_bytes) continue;
-        return move(*at, *home);
+        if (serves(*home, asked)) return move(*at, *home);
       }
     }
     return false;
@@ -219,9 +243,9 @@ noted_block* pool::best_pending(const request& asked) noexcept {
   for (noted_block* block = pending_.first(); block != nullptr; block = pending::next(block)) {
     if (block->waited_for || block->drain_turn == drain_turn_) continue;
     const run& of = *block->piece->home;
-    const bool fits = of.home->on == asked.on && of.home->use == asked.use &&
-                      (asked.use == segment_use::shared ? of.class_index == asked.class_index
-                                                        : of.home->class_bytes == asked.class_bytes);
+    const bool fits =
+        of.home->on == asked.on && of.home->use == asked.use &&
+        (asked.use == segment_use::shared ? of.class_index == asked.class_index : of.block_bytes >= asked.block_bytes);
     if (fits) return block;
     if (best == nullptr) best = block;
   }
@@ -231,9 +255,8 @@ noted_block* pool::best_pending(const request& asked) noexcept {
 const segment* pool::best_busy(const claimed& all, const request& asked) noexcept {
   for (const segment* home = all_.front(); home != nullptr; home = segments::next(home)) {
     if (home->state != segment_state::idle || home->use != asked.use || home->on == asked.on) continue;
-    const bool fits = asked.use == segment_use::shared
-                          ? may_enter(*home, asked.class_bytes) && home->bytes >= asked.class_bytes
-                          : home->class_bytes == asked.class_bytes;
+    const bool fits =
+        shares(asked.use) ? serves(*home, asked) : home->class_bytes == asked.class_bytes && home->bytes >= asked.bytes;
     if (fits && !work_finished(all, *home)) return home;
   }
   return nullptr;
@@ -266,8 +289,7 @@ block_record* pool::after_waiting(lock& guard, thread_record& self, const reques
 bool pool::adopt(thread_record& self, const request& asked) noexcept {
   const auto from = [&](thread_record& record, bool idle_only) {
     stream_cache* const cache = &record == &self ? nullptr : record.find(asked.on);
-    segment* const home =
-        cache == nullptr ? nullptr : cache->find_room(kind_of(asked.class_index, asked.class_bytes), idle_only);
+    segment* const home = cache == nullptr ? nullptr : room_in(*cache, asked, idle_only);
     stream_cache* const own = home == nullptr ? nullptr : cache_of(self, asked.on);
     if (own == nullptr) return false;
     cache->drop(*home);
@@ -283,27 +305,35 @@ bool pool::adopt(thread_record& self, const request& asked) noexcept {
   return false;
 }
 
-std::uint64_t pool::segment_bytes_for(segment_use use, std::uint64_t class_bytes) const noexcept {
-  if (use != segment_use::shared) return source_.granules(class_bytes);
-  return source_.granules(round_up(run_bytes(class_bytes), segment_bytes_min));
+std::uint64_t pool::segment_bytes_for(segment_use use, std::uint64_t block_bytes) const noexcept {
+  // Steps of 2 MiB also where the device lends less: a large buffer that grows is not to need another at every step.
+  const bool exact = use == segment_use::bypass || classes_.shared_max() == 0;
+  return source_.granules(exact ? block_bytes : round_up(block_bytes, segment_bytes_min));
 }
 
 std::uint64_t pool::generous_bytes_for(const request& asked) const noexcept {
-  // A block of a medium class leaves up to a granule of its segment to nobody. The more segments a class has asked for,
-  // the more of its blocks the next one holds, at the length that wastes least; never so many that the class could not
-  // have entered the segment of another, and never much of the bound, because it goes back as a whole.
-  constexpr std::uint64_t medium_class_min = mebibyte;
-  constexpr std::uint64_t generous_max = 32 * mebibyte;
+  // A large one that comes again, and is longer each time, gets all of its class: what idles of it was too short.
+  if (is_large(asked) && dedicated_.find(asked.on, asked.class_bytes, 0) != nullptr) {
+    return std::max(asked.segment_bytes, segment_bytes_for(asked.use, asked.class_bytes));
+  }
+  if (asked.use != segment_use::divided) return asked.segment_bytes;
+  // A block leaves up to a granule of its segment to nobody. The more segments its class has asked for, the more such
+  // blocks the next one holds, at the length that wastes least; never so many that the block could not have entered
+  // the segment of another, and never much of the bound, because it goes back as a whole. Where nothing is wasted
+  // a longer one saves calls alone, and comes later.
   constexpr std::uint64_t share_of_bound = 2;
+  constexpr std::uint64_t segments_of_many = 8;
   std::uint64_t best = asked.segment_bytes;
-  if (asked.class_bytes <= medium_class_min) return best;
-  const std::uint64_t blocks_max = std::min<std::uint64_t>(run_share_max, 1 + segments_for_[asked.class_index]);
-  const std::uint64_t most = std::min(generous_max, budget_.cached_max() / share_of_bound);
+  const std::uint64_t lent = segments_for_[asked.class_index];
+  const std::uint64_t blocks_max = std::min<std::uint64_t>(block_share_max, 1 + lent);
+  const std::uint64_t most = std::min(divided_bytes_max, budget_.cached_max() / share_of_bound);
   for (std::uint64_t blocks = 2; blocks <= blocks_max; ++blocks) {
-    const std::uint64_t bytes = source_.granules(round_up(blocks * asked.class_bytes, segment_bytes_min));
-    if (bytes > most || bytes > run_share_max * asked.class_bytes) break;
+    const std::uint64_t bytes = source_.granules(round_up(blocks * asked.block_bytes, segment_bytes_min));
+    if (bytes > most || bytes > block_share_max * asked.block_bytes) break;
     // waste / bytes, compared without dividing
-    if (bytes % asked.class_bytes * best < best % asked.class_bytes * bytes) best = bytes;
+    const std::uint64_t waste = bytes % asked.block_bytes * best;
+    const std::uint64_t waste_before = best % asked.block_bytes * bytes;
+    if (waste < waste_before || (waste == waste_before && blocks <= 1 + lent / segments_of_many)) best = bytes;
   }
   return best;
 }
@@ -314,7 +344,7 @@ bool pool::as_tight(const request& asked, request& tight) const noexcept {
   tight = asked;
   tight.segment_bytes = tight.generous_bytes = least;
   tight.class_bytes = classes_.rounded_down(least);
-  if (tight.use == segment_use::shared) tight.use = segment_use::dedicated;
+  if (shares(tight.use)) tight.use = segment_use::dedicated;
   return true;
 }
 
@@ -340,8 +370,8 @@ status pool::borrow(lock& guard, segment& fresh, std::uint64_t bytes, stream on)
 
 status pool::grow(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept {
   if (measure_due()) measure(guard);
-  const bool shared = asked.use == segment_use::shared;
-  if (is_large(asked) && oom_retry_) make_way(guard, asked.segment_bytes);
+  const bool shared = shares(asked.use);
+  if (is_large(asked) && oom_retry_) make_way(guard, asked.generous_bytes);
   stream_cache* cache = shared ? cache_of(self, asked.on) : nullptr;
   segment* const fresh = shared && cache == nullptr ? nullptr : source_.blank(asked.use);
   if (fresh == nullptr) return status::backend_failed;

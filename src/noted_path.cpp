@@ -9,7 +9,9 @@ namespace arcalloc::detail {
 namespace {
 
 /// The run that the hit path would take from, or allocate_beside after it; null where the pool has to answer.
-run* ready_run(thread_record& self, std::uint32_t class_index, stream on) noexcept {
+run* ready_run(const door& way, thread_record& self, std::uint64_t bytes, stream on) noexcept {
+  const size_classes& classes = way.shared->classes();
+  const std::uint32_t class_index = classes.look_up(bytes);
   const bool recent = self.recent_stream == on;
   if (recent) {
     bin& at = self.recent_cache->at(class_index);
@@ -17,9 +19,7 @@ run* ready_run(thread_record& self, std::uint32_t class_index, stream on) noexce
     if (from != nullptr) return from;
   }
   stream_cache* const cache = self.find(on);
-  if (cache == nullptr) return nullptr;
-  const bool front_will_do = !recent && cache->front(class_index).idle != nullptr;
-  return front_will_do || cache->advance(class_index) ? &cache->front(class_index) : nullptr;
+  return cache == nullptr ? nullptr : cache->ready_run(classes, bytes, class_index, recent);
 }
 
 }  // namespace
@@ -28,8 +28,7 @@ status allocate_noted(const door& way, thread_record& self, std::uint64_t bytes,
                       void*& record) noexcept {
   if (self.gate.try_enter_noted()) {
     if (hit_page* const page = self.page; page != nullptr && !page->is_full()) {
-      const std::uint32_t class_index = way.shared->classes().look_up(bytes);
-      if (run* const from = ready_run(self, class_index, on); from != nullptr) {
+      if (run* const from = ready_run(way, self, bytes, on); from != nullptr) {
         ++self.stats.hits;
         self.stats.add(bytes, from->block_bytes);
         block_record& piece = stream_cache::take_piece(*from);

@@ -176,12 +176,25 @@ request pool::classify(std::uint64_t bytes, stream on) const noexcept {
     asked.use = segment_use::bypass;
   } else {
     asked.class_bytes = classes_.rounded(bytes);
-    asked.use = bytes <= classes_.shared_max() ? segment_use::shared : segment_use::dedicated;
-    if (asked.use == segment_use::shared) asked.class_index = classes_.index_of(bytes);
+    asked.use = classes_.is_divided(bytes)       ? segment_use::divided
+                : bytes <= classes_.shared_max() ? segment_use::shared
+                                                 : segment_use::dedicated;
+    if (shares(asked.use)) asked.class_index = classes_.index_of(bytes);
   }
-  asked.segment_bytes = segment_bytes_for(asked.use, asked.class_bytes);
-  asked.generous_bytes = asked.use == segment_use::shared ? generous_bytes_for(asked) : asked.segment_bytes;
+  // Above 1 MiB the steps of classes are larger than what the device lends: a class would be paid for, and not used.
+  const bool by_size = asked.use == segment_use::divided || is_large(asked);
+  asked.block_bytes = by_size ? round_up(bytes, class_step_min) : asked.class_bytes;
+  asked.segment_bytes = segment_bytes_for(asked.use, asked.block_bytes);
+  asked.generous_bytes = generous_bytes_for(asked);
   return asked;
+}
+
+request pool::by_class(const request& asked) const noexcept {
+  request same = asked;
+  same.block_bytes = asked.class_bytes;
+  same.segment_bytes = segment_bytes_for(asked.use, same.block_bytes);
+  same.generous_bytes = same.segment_bytes;
+  return same;
 }
 
 void pool::tick(thread_record& self) noexcept {
@@ -247,7 +260,10 @@ status pool::acquire_under(lock& guard, std::uint64_t bytes, stream on, block_re
   tick(self);
   ready_page(own);
   const one_change call(*this);
-  const request asked = classify(bytes, on);
+  // A window keeps what it is given, for whatever of the class its graph needs next.
+  const request by_size = classify(bytes, on);
+  const request asked =
+      pins_.window_of(on) != nullptr && by_size.use != segment_use::bypass ? by_class(by_size) : by_size;
   const status outcome = pins_.try_reserve() ? climb(guard, self, asked, out) : status::backend_failed;
   if (outcome == status::ok && demand_.recording()) note_profiled(*out, asked);
   if (outcome == status::ok) {
@@ -299,7 +315,7 @@ void pool::put_back(block_record& piece, const graph* in, departures& leaving) n
   }
   run& of = *piece.home;
   segment& home = *of.home;
-  if (home.use == segment_use::shared) {
+  if (shares(home.use)) {
     stream_cache& cache = *home.cache;
     cache.push(piece);
     if (!covered(cache.owner())) beyond_lease_ = true;

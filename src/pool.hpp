@@ -26,7 +26,8 @@ struct request {
   std::uint64_t bytes = 0;
   stream on = default_stream;
   std::uint64_t class_bytes = 0;
-  std::uint32_t class_index = 0;     ///< where shared
+  std::uint64_t block_bytes = 0;     ///< of the block it gets: where divided, its own size; else its class
+  std::uint32_t class_index = 0;     ///< where shared or divided
   std::uint64_t segment_bytes = 0;   ///< the least that a miss asks the driver for
   std::uint64_t generous_bytes = 0;  ///< what it asks for first
   segment_use use = segment_use::shared;
@@ -143,6 +144,7 @@ class pool : private record_home {
   [[nodiscard]] thread_record* own_record() noexcept;
   [[nodiscard]] stream_cache* cache_of(thread_record& owner, stream on) noexcept;
   [[nodiscard]] request classify(std::uint64_t bytes, stream on) const noexcept;
+  [[nodiscard]] request by_class(const request& asked) const noexcept;
   static void retire_record(record_home& self, thread_record& record) noexcept;
   void apply_bypass() noexcept;
   void tick(thread_record& self) noexcept;
@@ -210,6 +212,7 @@ class pool : private record_home {
   void sample_beside_others() noexcept;
   void restart_marks(const claimed& all) noexcept;
   [[nodiscard]] std::uint64_t idle_classes(const claimed& all) noexcept;
+  [[nodiscard]] std::uint64_t cut_classes() noexcept;
   [[nodiscard]] std::uint64_t largest_idle(const claimed& all) noexcept;
   template <class Field>
   [[nodiscard]] auto sum(Field thread_stats::*field) const noexcept;
@@ -226,7 +229,7 @@ class pool : private record_home {
   [[nodiscard]] block_record* from_stream_cache(thread_record& self, const request& asked, look_in where) noexcept;
   [[nodiscard]] block_record* take_out(thread_record& self, segment& single, const request& asked) noexcept;
   [[nodiscard]] block_record* from_dedicated(thread_record& self, const request& asked) noexcept;
-  /// One segment, one block, by a class: what the geometry `exact` does to every block is no such thing.
+  /// One segment, one block, by its size: what the geometry `exact` does to every block is no such thing.
   [[nodiscard]] bool is_large(const request& asked) const noexcept {
     return asked.use == segment_use::dedicated && classes_.shared_max() != 0;
   }
@@ -245,7 +248,7 @@ class pool : private record_home {
   [[nodiscard]] block_record* hand_out(thread_record& self, segment& single, const request& asked) noexcept;
   [[nodiscard]] status grow(lock& guard, thread_record& self, const request& asked, block_record*& out) noexcept;
   [[nodiscard]] status borrow(lock& guard, segment& fresh, std::uint64_t bytes, stream on) noexcept;
-  [[nodiscard]] std::uint64_t segment_bytes_for(segment_use use, std::uint64_t class_bytes) const noexcept;
+  [[nodiscard]] std::uint64_t segment_bytes_for(segment_use use, std::uint64_t block_bytes) const noexcept;
   [[nodiscard]] std::uint64_t generous_bytes_for(const request& asked) const noexcept;
   [[nodiscard]] bool as_tight(const request& asked, request& tight) const noexcept;
   void evict(lock& guard, std::uint64_t bytes) noexcept;

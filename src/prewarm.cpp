@@ -53,8 +53,16 @@ block_record* pool::hold(lock& guard, thread_record& self, const request& asked,
     // The first block of its segment: that was idle until now.
     if (const segment& home = *piece->home->home; home.used() == 1) held_bytes += home.bytes;
   } else if (grows == may_grow::yes) {
-    // What is held will all be idle at once: it must fit the bound before the device is asked for more.
-    if (bypass_ || idle_of_all() + held_bytes + asked.segment_bytes > budget_.cached_max()) {
+    // What is held will all be idle at once: it must fit the bound before the device is asked for more. What idles
+    // beside it goes first, as it would once all is idle.
+    const std::uint64_t bound = budget_.cached_max();
+    if (bypass_ || held_bytes + asked.segment_bytes > bound) {
+      refused = status::capacity_exceeded;
+      return nullptr;
+    }
+    const std::uint64_t wanted = idle_of_all() + held_bytes + asked.segment_bytes;
+    if (wanted > bound) evict(guard, wanted - bound);
+    if (idle_of_all() + held_bytes + asked.segment_bytes > bound) {
       refused = status::capacity_exceeded;
       return nullptr;
     }
@@ -86,7 +94,12 @@ status pool::fill(lock& guard, const profile& wanted, may_grow grows, profile* m
       if (missing != nullptr && !missing->add(entry)) outcome = status::backend_failed;
       continue;
     }
-    const request asked = classify(entry.bytes, identity_of(entry.on)).frugal();
+    // A block that is cut merges when it is freed: what is to be ready has a segment to itself, and its class's size.
+    request asked = by_class(classify(entry.bytes, identity_of(entry.on)));
+    if (asked.use == segment_use::divided) {
+      asked.use = segment_use::dedicated;
+      asked.segment_bytes = asked.generous_bytes = source_.granules(asked.class_bytes);
+    }
     thread_record& self = pins_.window_of(asked.on) != nullptr ? common_ : mine;
     status refused = status::capture_miss;  // unless the device or a bound has something to say
     std::uint64_t left = entry.blocks;

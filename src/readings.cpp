@@ -2,6 +2,7 @@
 // What the counters say: sums over threads, gauges, peaks, step windows. Every function takes the
 // proof that all threads stand still, so that one reading is one consistent picture.
 #include <algorithm>
+#include <bitset>
 #include <functional>
 
 #include "pool.hpp"
@@ -75,9 +76,24 @@ void pool::restart_marks(const claimed&) noexcept {
   for (thread_record* at = records_.front(); at != nullptr; at = records_list::next(at)) at->stats.restart_marks();
 }
 
+std::uint64_t pool::cut_classes() noexcept {
+  // An idle part stands for the largest class that could be cut from it.
+  std::bitset<shared_classes_max> seen;
+  const auto look = [&](const thread_record& record) {
+    for (const stream_cache* at = record.caches.front(); at != nullptr; at = decltype(record.caches)::next(at)) {
+      at->divided().for_each_idle([&](std::uint64_t bytes) {
+        seen[classes_.index_of(std::min(classes_.rounded_down(bytes), classes_.shared_max()))] = true;
+      });
+    }
+  };
+  look(common_);
+  for (const thread_record* at = records_.front(); at != nullptr; at = records_list::next(at)) look(*at);
+  return seen.count();
+}
+
 std::uint64_t pool::idle_classes(const claimed&) noexcept {
-  std::uint64_t found = dedicated_.classes();
-  for (std::uint32_t index = 0; index < classes_.shared_count(); ++index) {
+  std::uint64_t found = dedicated_.classes() + cut_classes();
+  for (std::uint32_t index = 0; index < classes_.run_count(); ++index) {
     const auto has = [&](const thread_record& record) {
       for (const stream_cache* at = record.caches.front(); at != nullptr; at = decltype(record.caches)::next(at)) {
         if (at->has_idle(index)) return true;
@@ -95,12 +111,18 @@ std::uint64_t pool::largest_idle(const claimed&) noexcept {
   std::uint64_t largest = 0;
   for (const segment* home = all_.front(); home != nullptr; home = segments::next(home)) {
     if (home->state == segment_state::idle) largest = std::max(largest, home->bytes);
-    if (home->state != segment_state::used || home->use != segment_use::shared) continue;
+    if (home->state != segment_state::used || !shares(home->use)) continue;
+    if (home->use == segment_use::divided) {
+      for (const auto* at = static_cast<const part*>(home->runs); at != nullptr; at = at->after) {
+        if (at->used == 0) largest = std::max(largest, at->block_bytes);
+      }
+      continue;
+    }
     for (std::uint32_t slot = 0; slot < segment_units; ++slot) {
       const run& at = home->runs[slot];
       if (at.units != 0 && at.idle != nullptr) largest = std::max(largest, at.block_bytes);
     }
-    largest = std::max(largest, home->idle_span * home->unit_bytes);
+    largest = std::max(largest, home->idle_span * run_unit_bytes);
   }
   return largest;
 }

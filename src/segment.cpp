@@ -14,20 +14,18 @@ constinit segment no_segment{};
 
 namespace {
 
-constexpr std::uint64_t unit_bytes_small = segment_bytes_min / segment_units;
 constexpr std::uint32_t run_units_many_blocks_max = 8;
 
 std::uint32_t array_size_index(std::uint32_t count) noexcept {
   return static_cast<std::uint32_t>(std::bit_width(count - 1));
 }
 
-// The number of units a run of this class takes in a segment of the smallest size.
-std::uint32_t run_units_small(std::uint64_t block_bytes) noexcept {
+std::uint32_t run_units_of(std::uint64_t block_bytes) noexcept {
   // The shortest run that wastes at most an eighth at its end; else the one that wastes least.
   std::uint32_t best = 0;
   std::uint64_t best_waste = 0;
   for (std::uint32_t units = 1; units <= run_units_many_blocks_max; ++units) {
-    const std::uint64_t bytes = units * unit_bytes_small;
+    const std::uint64_t bytes = units * run_unit_bytes;
     if (bytes < block_bytes) continue;
     const std::uint64_t waste = bytes % block_bytes;
     if (waste * 8 <= bytes) return units;
@@ -37,7 +35,7 @@ std::uint32_t run_units_small(std::uint64_t block_bytes) noexcept {
       best_waste = waste;
     }
   }
-  return best != 0 ? best : static_cast<std::uint32_t>(round_up(block_bytes, unit_bytes_small) / unit_bytes_small);
+  return best != 0 ? best : static_cast<std::uint32_t>(round_up(block_bytes, run_unit_bytes) / run_unit_bytes);
 }
 
 }  // namespace
@@ -47,11 +45,7 @@ std::uint64_t reciprocal(std::uint64_t divisor) noexcept {
 }
 
 run_kind kind_of(std::uint32_t class_index, std::uint64_t block_bytes) noexcept {
-  return {class_index, block_bytes, run_units_small(block_bytes)};
-}
-
-std::uint64_t run_bytes(std::uint64_t block_bytes) noexcept {
-  return block_bytes > segment_bytes_min ? block_bytes : run_units_small(block_bytes) * unit_bytes_small;
+  return {class_index, block_bytes, run_units_of(block_bytes)};
 }
 
 std::uint32_t find_span(std::uint64_t units_idle, std::uint32_t units) noexcept {
@@ -89,11 +83,11 @@ void record_store::give(block_record* records, std::uint32_t count) noexcept {
 }
 
 run* carve_run(segment& home, const run_kind& kind, record_store& records) noexcept {
-  const std::uint32_t units = units_in(home, kind);
+  const std::uint32_t units = kind.run_units;
   const std::uint32_t first = find_span(home.units_idle, units);
   if (first == segment_units) return nullptr;
   const std::uint64_t block_bytes = kind.block_bytes;
-  const auto count = static_cast<std::uint32_t>(units * home.unit_bytes / block_bytes);
+  const auto count = static_cast<std::uint32_t>(units * run_unit_bytes / block_bytes);
   block_record* const own = records.take(count);
   if (own == nullptr) return nullptr;
 
@@ -101,7 +95,7 @@ run* carve_run(segment& home, const run_kind& kind, record_store& records) noexc
   fresh.home = &home;
   fresh.block_bytes = block_bytes;
   fresh.per_block = reciprocal(block_bytes);
-  fresh.base = home.base + first * home.unit_bytes;
+  fresh.base = home.base + first * run_unit_bytes;
   fresh.records = own;
   fresh.used = 0;
   fresh.count = count;
@@ -134,8 +128,7 @@ void dissolve_run(run& dead, record_store& records) noexcept {
 }
 
 block_record* record_at(const segment& home, const void* address) noexcept {
-  block_record& found =
-      home.use == segment_use::shared ? candidate_at(home, whole_step(address)) : home.runs->records[0];
+  block_record& found = shares(home.use) ? candidate_at(home, whole_step(address)) : home.runs->records[0];
   return found.address == address ? &found : nullptr;
 }
 

@@ -80,16 +80,46 @@ struct run {
   list_links<run> in_bin{};
   std::uint32_t used = 0;
   std::uint32_t count = 0;
-  std::uint32_t class_index = 0;  ///< shared segments only
-  std::uint8_t units = 0;         ///< 0: this slot holds no run
-  bool listed = false;            ///< in its class's bin
+  std::uint32_t class_index = no_class;  ///< shared segments only
+  std::uint8_t units = 0;                ///< 0: this slot holds no run
+  bool listed = false;                   ///< in its class's bin; a part: in its list by size
+};
+
+/// A part of a divided segment: a block, or what is idle between blocks. As a run it has one block of its own size.
+/// Idle where `used` is 0. Its record is its own, so that a handle goes on saying what it said.
+struct part : run {
+  part* before = nullptr;  ///< its neighbours in the segment
+  part* after = nullptr;
+  bool merged = false;  ///< into a neighbour; kept where a block began, to know a second free of that
+  block_record record{};
+
+  /// An idle part of so many bytes, in no list and without neighbours.
+  void begin_at(segment& of, std::byte* at, std::uint64_t bytes) noexcept {
+    static_cast<run&>(*this) = run{};
+    home = &of;
+    block_bytes = bytes;
+    base = at;
+    records = &record;
+    count = 1;
+    idle = &record;
+    before = nullptr;
+    after = nullptr;
+    merged = false;
+    record.become(*this, nullptr, at);
+  }
 };
 
 enum class segment_use : std::uint8_t {
   shared,     ///< 64 units, cut into runs
+  divided,    ///< cut into parts
   dedicated,  ///< one block
   bypass,     ///< one block, made while the cache was off: goes back to the driver when freed
 };
+
+/// True where it may hold several blocks.
+[[nodiscard]] constexpr bool shares(segment_use use) noexcept {
+  return use == segment_use::shared || use == segment_use::divided;
+}
 
 enum class segment_state : std::uint8_t {
   used,     ///< a block of it is live
@@ -98,45 +128,49 @@ enum class segment_state : std::uint8_t {
 };
 
 inline constexpr std::uint32_t segment_units = 64;
-inline constexpr std::uint64_t segment_bytes_min = 2 * mebibyte;
+inline constexpr std::uint64_t segment_bytes_min = 2 * mebibyte;  ///< and of every shared one
+inline constexpr std::uint64_t divided_bytes_max = 32 * mebibyte;
+inline constexpr std::uint64_t run_unit_bytes = segment_bytes_min / segment_units;
+inline constexpr std::uint64_t part_unit_bytes = divided_bytes_max / segment_units;
 
-/// A smaller run than this share of a segment may not enter it, unless the segment is of the smallest
+/// A smaller block than this share of a divided segment may not enter it, unless the segment is of the smallest
 /// size: so a live block of b bytes keeps at most max(2 MiB, 8 b) from the driver.
-inline constexpr std::uint64_t run_share_max = 8;
+inline constexpr std::uint64_t block_share_max = 8;
 
-/// One range obtained from the driver. Shared ones are cut into 64 units, and a run takes some of
-/// them side by side. It owns its runs' slots; record arrays come from, and return to, record_store.
+/// One range obtained from the driver. Shared ones, of 2 MiB, are cut into 64 units, and a run takes some of
+/// them side by side. It owns its runs' slots; record arrays come from, and return to, record_store. Divided ones are
+/// a row of parts, whose lengths add up to theirs; a unit there is no longer than any live block, so that at most one
+/// begins in each.
 ///
 /// Concurrency: guarded by whoever guards its stream cache (the owner thread's owner_lock, or the
 /// pool's mutex); `owner` is atomic because a thread that frees must look whose it is before it can
 /// lock. Fixed from creation: base, bytes, use; `on` while it is not wholly idle or its stream lives.
 /// Equations: used() = blocks of its runs that are not idle; state idle <=> used() = 0 (unless leaving);
-/// units_idle = units of no run; idle_span = longest_span(units_idle).
+/// units_idle = units of no run, 0 where divided; idle_span = longest_span(units_idle).
 struct segment {
   // Read and written on the hit path: one cache line, and the places of runs behind it.
   std::atomic<thread_record*> owner{nullptr};  ///< of its cache; null where it is in none
   std::byte* base = nullptr;
   std::uint64_t bytes = 0;
-  std::uint64_t per_unit = 0;         ///< 2^40 / unit_bytes, rounded up
+  std::uint64_t per_unit = 0;         ///< 2^40 / bytes of a unit
   std::int64_t used_beyond_one = -1;  ///< one less than used(), so that its sign says whether one is left
   stream_cache* cache = nullptr;
   stream on = default_stream;
-  run* runs = nullptr;  ///< 64 slots, or one; a run lives in the slot of its first unit
+  run* runs = nullptr;  ///< 64 slots, a run in that of its first unit; or the one; or the first part
 
   std::uint64_t units_idle = 0;      ///< one bit a unit
   std::uint32_t idle_span = 0;       ///< the most of them side by side
   std::uint64_t idle_stamp = 0;      ///< when it became idle: smaller is colder
   std::uint64_t class_bytes = 0;     ///< dedicated: the class it is filed under
   std::uint64_t oversize_bytes = 0;  ///< dedicated, live: what its request's own class would have left to others
-  std::uint64_t unit_bytes = 0;
-  std::uint64_t looked_at = 0;  ///< the search of its cache that saw it last
-  std::uint32_t made_for = 0;   ///< shared: the class that asked for it
+  std::uint64_t looked_at = 0;       ///< the search of its cache that saw it last
+  std::uint32_t made_for = 0;        ///< shared, divided: the class that asked for it
   segment_use use = segment_use::shared;
   segment_state state = segment_state::used;
   list_links<segment> in_cache{};   ///< the cache's used or idle segments
   list_links<segment> in_all{};     ///< every segment of the pool
   list_links<segment> in_class{};   ///< idle dedicated segments of one class hash
-  run* run_of[segment_units] = {};  ///< shared: the run of each unit, or no_run
+  run* run_of[segment_units] = {};  ///< the run of each unit, or the part whose block last began in it, or no_run
 
   [[nodiscard]] std::uint64_t offset_of(const void* address) const noexcept {
     return reinterpret_cast<std::uint64_t>(address) - reinterpret_cast<std::uint64_t>(base);
@@ -149,28 +183,18 @@ struct segment {
 struct run_kind {
   std::uint32_t class_index = 0;
   std::uint64_t block_bytes = 0;
-  std::uint32_t run_units = 0;  ///< in a segment of the smallest size; more than there are, where it needs a larger one
+  std::uint32_t run_units = 0;
 };
 [[nodiscard]] run_kind kind_of(std::uint32_t class_index, std::uint64_t block_bytes) noexcept;
 
-/// The bytes a run of this class takes: what the placement rule and a new segment are measured by.
-[[nodiscard]] std::uint64_t run_bytes(std::uint64_t block_bytes) noexcept;
-
-/// True where the placement rule lets a run of this class into a shared segment of this size.
+/// True where the placement rule lets a block of this size into a divided segment of this size.
 [[nodiscard]] inline bool may_enter(const segment& home, std::uint64_t block_bytes) noexcept {
-  return home.bytes == segment_bytes_min || block_bytes * run_share_max >= home.bytes;
+  return home.bytes == segment_bytes_min || block_bytes * block_share_max >= home.bytes;
 }
 
 /// 2^40 / divisor, rounded up: (offset * reciprocal) >> 40 divides offsets below 16 MiB by multiples of
 /// 512, which is what offsets into runs and units are.
 [[nodiscard]] std::uint64_t reciprocal(std::uint64_t divisor) noexcept;
-
-/// The number of units a run of this kind takes in this segment.
-[[nodiscard]] inline std::uint32_t units_in(const segment& home, const run_kind& kind) noexcept {
-  return home.bytes == segment_bytes_min
-             ? kind.run_units
-             : static_cast<std::uint32_t>((kind.block_bytes + home.unit_bytes - 1) / home.unit_bytes);
-}
 
 /// First unit of a span of `units` idle units, or segment_units where there is none.
 [[nodiscard]] std::uint32_t find_span(std::uint64_t units_idle, std::uint32_t units) noexcept;
@@ -196,6 +220,10 @@ class record_store {
 /// Every block of the segment, used or not.
 template <class Visit>
 void for_each_block(segment& home, Visit visit) noexcept {
+  if (home.use == segment_use::divided) {
+    for (part* at = static_cast<part*>(home.runs); at != nullptr; at = at->after) visit(at->record);
+    return;
+  }
   const std::uint32_t slots = home.use == segment_use::shared ? segment_units : 1;
   for (std::uint32_t slot = 0; slot < slots; ++slot) {
     const run& at = home.runs[slot];
@@ -220,8 +248,8 @@ inline constexpr std::uint32_t reciprocal_bits = 40;
   return reinterpret_cast<const void*>(reinterpret_cast<std::uint64_t>(address) & ~(class_step_min - 1));
 }
 
-/// The only record of a shared segment that can be that of a block which starts at `step`: whether it is, its own
-/// address says. Requires: home.contains(step), and `step` is a whole_step.
+/// The only record of a shared or divided segment that can be that of a block which starts at `step`: whether it is,
+/// its own address says. Requires: home.contains(step), and `step` is a whole_step.
 [[nodiscard]] inline block_record& candidate_at(const segment& home, const void* step) noexcept {
   const run& of = *home.run_of[(home.offset_of(step) * home.per_unit) >> reciprocal_bits];
   const std::uint64_t offset = reinterpret_cast<std::uint64_t>(step) - reinterpret_cast<std::uint64_t>(of.base);

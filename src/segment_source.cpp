@@ -11,30 +11,36 @@ std::uint64_t segment_source::granules(std::uint64_t bytes) const noexcept {
 }
 
 segment* segment_source::blank(segment_use use) noexcept {
-  const bool shared = use == segment_use::shared;
-  segment*& spare = shared ? spare_shared_ : spare_single_;
+  segment*& spare = spare_of(use);
   segment* home = spare;
   if (home != nullptr) {
     spare = home->in_all.next;
     home->in_all = {};
   } else {
-    // Behind the segment its runs, or its one run and that run's one record.
-    const std::size_t slots = shared ? segment_units : 1;
-    const std::size_t records_bytes = shared ? 0 : sizeof(block_record);
-    auto* const room = static_cast<std::byte*>(memory_.cut(sizeof(segment) + slots * sizeof(run) + records_bytes));
+    // Behind the segment its runs, or its first part, or its one run and that run's one record.
+    const std::size_t behind = use == segment_use::shared    ? segment_units * sizeof(run)
+                               : use == segment_use::divided ? sizeof(part)
+                                                             : sizeof(run) + sizeof(block_record);
+    auto* const room = static_cast<std::byte*>(memory_.cut(sizeof(segment) + behind));
     if (room == nullptr) return nullptr;
     home = ::new (room) segment{};
-    home->runs = reinterpret_cast<run*>(room + sizeof(segment));
-    for (std::size_t slot = 0; slot < slots; ++slot) ::new (&home->runs[slot]) run{};
-    if (!shared) home->runs->records = ::new (room + sizeof(segment) + sizeof(run)) block_record{};
+    std::byte* const first = room + sizeof(segment);
+    if (use == segment_use::divided) {
+      home->runs = ::new (first) part{};
+    } else {
+      home->runs = reinterpret_cast<run*>(first);
+      const std::size_t slots = use == segment_use::shared ? segment_units : 1;
+      for (std::size_t slot = 0; slot < slots; ++slot) ::new (&home->runs[slot]) run{};
+      if (use != segment_use::shared) home->runs->records = ::new (first + sizeof(run)) block_record{};
+    }
   }
   home->use = use;
   return home;
 }
 
 void segment_source::discard(segment& dead) noexcept {
-  segment*& spare = dead.use == segment_use::shared ? spare_shared_ : spare_single_;
-  if (dead.use != segment_use::shared) dead.runs->records[0].become(no_run, nullptr, nullptr);
+  segment*& spare = spare_of(dead.use);
+  if (!shares(dead.use)) dead.runs->records[0].become(no_run, nullptr, nullptr);
   dead.in_all = {nullptr, spare};
   spare = &dead;
 }
@@ -50,12 +56,13 @@ status segment_source::lend(segment& home, std::uint64_t bytes, stream on, bool 
   home.used_beyond_one = -1;
   home.state = segment_state::idle;
   home.idle_stamp = 0;
-  if (home.use == segment_use::shared) {
-    home.units_idle = ~std::uint64_t{0};
-    home.idle_span = segment_units;
+  if (shares(home.use)) {
+    const bool divided = home.use == segment_use::divided;
+    home.units_idle = divided ? 0 : ~std::uint64_t{0};
+    home.idle_span = divided ? 0 : segment_units;
+    home.per_unit = reciprocal(divided ? part_unit_bytes : run_unit_bytes);
     std::fill_n(home.run_of, segment_units, &no_run);
-    home.unit_bytes = bytes / segment_units;
-    home.per_unit = reciprocal(home.unit_bytes);
+    if (divided) static_cast<part*>(home.runs)->begin_at(home, home.base, bytes);
     return status::ok;
   }
   run& only = *home.runs;

@@ -31,9 +31,14 @@ class segment_source {
   [[nodiscard]] status take_back(segment& home) noexcept;
 
  private:
+  [[nodiscard]] segment*& spare_of(segment_use use) noexcept {
+    return use == segment_use::shared ? spare_shared_ : use == segment_use::divided ? spare_divided_ : spare_single_;
+  }
+
   backend& device_;
   arena& memory_;
   segment* spare_shared_ = nullptr;  // chained through in_all
+  segment* spare_divided_ = nullptr;
   segment* spare_single_ = nullptr;
 };
 

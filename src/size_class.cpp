@@ -54,10 +54,12 @@ size_classes::size_classes(geometry shape) noexcept
       log2_per_doubling_(log2_classes(shape)),
       floor_mask_(class_step_min << log2_per_doubling_),
       shared_max_(shape == geometry::exact ? 0 : shared_bytes_max),
-      shared_count_(shared_max_ == 0 ? 0 : index_of(shared_max_) + 1) {
-  ARCALLOC_ASSERT(shared_count_ <= shared_classes_max);
+      run_count_(shared_max_ == 0 ? 0 : index_of(run_block_bytes_max) + 1) {
+  ARCALLOC_ASSERT(run_count_ <= run_classes_max);
+  ARCALLOC_ASSERT(shared_max_ == 0 || index_of(shared_max_) < shared_classes_max);
   const auto class_of = [this](std::uint64_t bytes) {
-    return static_cast<std::uint8_t>(bytes != 0 && bytes <= shared_max_ ? index_of(bytes) : no_class);
+    return static_cast<std::uint8_t>(bytes != 0 && bytes <= std::min(shared_max_, run_block_bytes_max) ? index_of(bytes)
+                                                                                                       : no_class);
   };
   for (std::uint64_t steps = 0; steps < std::size(small_); ++steps) small_[steps] = class_of(steps * small_step);
   for (std::uint64_t steps = 0; steps < std::size(large_); ++steps) large_[steps] = class_of(steps * large_step);

@@ -9,7 +9,10 @@
 
 namespace arcalloc::detail {
 
-/// Blocks of at most this size share segments; larger ones have a segment each.
+/// Blocks of at most this size come in runs of their class.
+inline constexpr std::uint64_t run_block_bytes_max = mebibyte;
+
+/// Larger ones, to this size, are cut from divided segments; above it a block has a segment to itself.
 inline constexpr std::uint64_t shared_bytes_max = 16 * mebibyte;
 
 /// The finest step between classes, and the alignment of every block.
@@ -21,8 +24,11 @@ inline constexpr std::uint64_t class_step_max = 16 * mebibyte;
 /// Shared classes of the finest geometry (16 per doubling): 16 below 8 KiB, then 11 doublings.
 inline constexpr std::uint32_t shared_classes_max = 192;
 
-/// Stands for "not a shared class": its bin is always empty.
-inline constexpr std::uint32_t no_class = shared_classes_max;
+/// Those of them that come in runs: to 1 MiB, 7 doublings.
+inline constexpr std::uint32_t run_classes_max = 128;
+
+/// Stands for "no class that comes in runs": its bin is always empty.
+inline constexpr std::uint32_t no_class = run_classes_max;
 
 /// Which size a request is rounded to: (P + k) * 2^n / P for P classes per doubling, 0 <= k < P,
 /// in steps of at least 512 bytes and at most 16 MiB.
@@ -46,18 +52,24 @@ class size_classes {
            static_cast<std::uint32_t>(last >> (doubling - log2_per_doubling_));
   }
 
-  /// The same for any request, from two tables; no_class where no stream cache serves it: zero bytes, more than
-  /// shared_max(), and every request under `exact`.
+  /// The same for any request, from two tables; no_class where no run serves it: zero bytes, more than
+  /// run_block_bytes_max, and every request under `exact`.
   [[nodiscard]] std::uint32_t look_up(std::uint64_t bytes) const noexcept {
     if (bytes <= small_max) [[likely]]
       return small_[(bytes + small_step - 1) / small_step];
-    return bytes <= shared_bytes_max ? large_[(bytes + large_step - 1) / large_step] : no_class;
+    return bytes <= run_block_bytes_max ? large_[(bytes + large_step - 1) / large_step] : no_class;
   }
 
   /// The size of a shared class: the inverse of index_of.
   [[nodiscard]] std::uint64_t bytes_of(std::uint32_t index) const noexcept;
 
-  [[nodiscard]] std::uint32_t shared_count() const noexcept { return shared_count_; }
+  /// How many classes come in runs.
+  [[nodiscard]] std::uint32_t run_count() const noexcept { return run_count_; }
+
+  /// True where a divided segment serves the request.
+  [[nodiscard]] bool is_divided(std::uint64_t bytes) const noexcept {
+    return bytes > run_block_bytes_max && bytes <= shared_max_;
+  }
 
   /// The size class of any request, shared or not. Requires: 0 < bytes <= request_bytes_max.
   [[nodiscard]] std::uint64_t rounded(std::uint64_t bytes) const noexcept;
@@ -78,9 +90,9 @@ class size_classes {
   std::uint32_t log2_per_doubling_;
   std::uint64_t floor_mask_;
   std::uint64_t shared_max_;
-  std::uint32_t shared_count_;
-  std::uint8_t small_[small_max / small_step + 1];         ///< the class of so many small steps
-  std::uint8_t large_[shared_bytes_max / large_step + 1];  ///< and of so many large ones
+  std::uint32_t run_count_;
+  std::uint8_t small_[small_max / small_step + 1];            ///< the class of so many small steps
+  std::uint8_t large_[run_block_bytes_max / large_step + 1];  ///< and of so many large ones
 };
 
 }  // namespace arcalloc::detail

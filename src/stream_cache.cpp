@@ -24,13 +24,12 @@ void for_each_run(segment& home, Visit visit) noexcept {
 
 /// Whether a run of the kind could be cut into the segment once its unused runs are taken apart.
 bool has_room(segment& home, const run_kind& kind) noexcept {
-  const std::uint32_t units = units_in(home, kind);
-  if (units > segment_units || !may_enter(home, kind.block_bytes)) return false;
+  if (home.use != segment_use::shared) return false;
   std::uint64_t room = home.units_idle;
   for_each_run(home, [&](const run& at) {
     if (at.used == 0) room |= (~std::uint64_t{0} >> (segment_units - at.units)) << (&at - home.runs);
   });
-  return find_span(room, units) != segment_units;
+  return find_span(room, kind.run_units) != segment_units;
 }
 
 }  // namespace
@@ -105,7 +104,7 @@ segment* stream_cache::find_unused_room(const run_kind& kind) noexcept {
   // A segment without an unused run is no candidate: refill has looked at what is idle in it. The smallest classes
   // first: together with what is idle around them their runs give more than they take.
   ++looks_;
-  for (std::uint32_t index = 0; index < shared_classes_max; ++index) {
+  for (std::uint32_t index = 0; index < run_classes_max; ++index) {
     run* const front = bins_[index].front;
     for (run* at = front != &no_run ? front : nullptr; at != nullptr; at = at->in_bin.next) {
       segment& home = *at->home;
@@ -140,6 +139,7 @@ void stream_cache::take(segment& home) noexcept {
     used_.insert(home);
   }
   home.looked_at = 0;
+  if (home.use == segment_use::divided) return divided_.take(home);
   for_each_run(home, [&](run& at) {
     blocks_ += at.count;
     if (at.idle != nullptr) enlist(at);
@@ -147,10 +147,14 @@ void stream_cache::take(segment& home) noexcept {
 }
 
 void stream_cache::drop(segment& home) noexcept {
-  for_each_run(home, [&](run& at) {
-    blocks_ -= at.count;
-    if (at.listed) delist(at);
-  });
+  if (home.use == segment_use::divided) {
+    divided_.drop(home);
+  } else {
+    for_each_run(home, [&](run& at) {
+      blocks_ -= at.count;
+      if (at.listed) delist(at);
+    });
+  }
   if (home.state == segment_state::idle) {
     idle_.remove(&home);
     owner_->stats.idle_bytes -= home.bytes;
@@ -174,13 +178,15 @@ void stream_cache::move_all(stream_cache& into) noexcept {
 
 void stream_cache::strip(segment& home, record_store& records) noexcept {
   ARCALLOC_ASSERT(home.state == segment_state::idle && home.used() == 0);
-  dissolve_unused(home, records);
+  if (home.use == segment_use::shared) dissolve_unused(home, records);
   drop(home);
+  if (home.use == segment_use::divided) divided_.forget_blocks(home);
   home.state = segment_state::leaving;
 }
 
 segment* stream_cache::find_room(const run_kind& kind, bool idle_only) const noexcept {
   const auto serves = [&](segment& home) {
+    if (home.use != segment_use::shared) return false;
     bool ready = has_room(home, kind);
     if (!ready) {
       for_each_run(home,

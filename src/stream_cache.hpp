@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "divided_space.hpp"
 #include "room_index.hpp"
 
 namespace arcalloc::detail {
@@ -13,7 +14,8 @@ struct bin {
   run* front = &no_run;
 };
 
-/// The shared segments that one thread uses for one stream, and the idle blocks in them, by class.
+/// The shared and divided segments that one thread uses for one stream, and the idle blocks in them, by class or by
+/// size.
 ///
 /// Called by the hit path (front, take_piece, put_piece, wake, advance) and by the pool (refill, take, drop,
 /// strip); calls segment only. A record's caches are guarded as the record is. What the hit path calls takes no
@@ -60,20 +62,37 @@ class stream_cache {
     return piece;
   }
 
-  /// Links a used block into its run again. Its segment had one more in use before.
+  /// Links a used block into its run again. Its segment had one more in use before. A run that is in no bin is for
+  /// list_again then.
   static void put_piece(block_record& piece, run& of) noexcept {
     piece.requested_bytes = 0;
     piece.next_idle = of.idle;
     of.idle = &piece;
     --of.used;
-    if (!of.listed) [[unlikely]]
-      of.home->cache->enlist(of);
   }
 
-  /// Hands out a block of the class's front, which is ready. The caller has added its bytes to the stats.
-  [[nodiscard]] block_record& pop(std::uint32_t class_index) noexcept {
-    block_record& piece = take_piece(front(class_index));
-    if (segment& home = *piece.home->home; ++home.used_beyond_one == 0) wake(home);
+  /// A run of ours that has an idle block again, and is in no bin.
+  void list_again(run& of) noexcept {
+    if (of.home->use == segment_use::shared) {
+      enlist(of);
+    } else {
+      divided_.rejoin(static_cast<part&>(of));
+    }
+  }
+  /// The same where it is known to be of a shared segment.
+  void enlist(run& home) noexcept {
+    bin& at = bins_[home.class_index];
+    home.in_bin = {nullptr, at.front != &no_run ? at.front : nullptr};
+    if (home.in_bin.next != nullptr) home.in_bin.next->in_bin.previous = &home;
+    at.front = &home;
+    home.listed = true;
+  }
+
+  /// Hands out a block of a run that has one. The caller has added its bytes to the stats.
+  [[nodiscard]] block_record& make_block(run& from, std::uint64_t requested_bytes) noexcept {
+    block_record& piece = take_piece(from);
+    piece.requested_bytes = requested_bytes;
+    if (segment& home = *from.home; ++home.used_beyond_one == 0) wake(home);
     return piece;
   }
 
@@ -81,6 +100,7 @@ class stream_cache {
   void push(block_record& piece) noexcept {
     run& of = *piece.home;
     put_piece(piece, of);
+    if (!of.listed) list_again(of);
     if (--of.home->used_beyond_one < 0) rest(*of.home);
   }
 
@@ -91,6 +111,15 @@ class stream_cache {
   /// Another run that is ready, in a partly used segment, comes to the front. True when the class is ready.
   [[nodiscard]] bool advance(std::uint32_t class_index) noexcept { return rotate(bins_[class_index], false); }
 
+  /// A run that has a block for the request, as it is; or null. `passed_over`: the front is for later, since the hit
+  /// path passed over a full one and this may be in an idle segment.
+  [[nodiscard]] run* ready_run(const size_classes& classes, std::uint64_t bytes, std::uint32_t class_index,
+                               bool passed_over) noexcept {
+    if (classes.is_divided(bytes)) return cut(round_up(bytes, class_step_min));
+    const bool front_will_do = !passed_over && front(class_index).idle != nullptr;
+    return front_will_do || advance(class_index) ? &front(class_index) : nullptr;
+  }
+
   /// Makes the class ready without asking anybody: another run in a partly used segment, else a new
   /// run where one has room, else a run in an idle segment. False when nothing here will do. Pool's mutex.
   [[nodiscard]] bool refill(const run_kind& kind, record_store& records) noexcept;
@@ -100,7 +129,12 @@ class stream_cache {
   /// blocks.
   [[nodiscard]] bool rebuild(const run_kind& kind, record_store& records) noexcept;
 
-  /// Makes a shared segment ours, with the idle blocks in it. Pool's mutex.
+  /// An idle run of one block of exactly so many bytes, from a divided segment, or null; take_piece makes it a block.
+  [[nodiscard]] run* cut(std::uint64_t bytes) noexcept { return divided_.cut(bytes); }
+  /// True where the next cut has host memory for what it leaves. Pool's mutex.
+  [[nodiscard]] bool try_reserve_cut(arena& memory) noexcept { return divided_.try_reserve(memory); }
+
+  /// Makes a shared or divided segment ours, with the idle blocks in it. Pool's mutex.
   void take(segment& home) noexcept;
   /// The opposite: the segment belongs to no cache afterwards. Pool's mutex, owner claimed.
   void drop(segment& home) noexcept;
@@ -112,14 +146,19 @@ class stream_cache {
 
   /// The first of our segments that could serve the class, or null. Partly used ones first, if wanted.
   [[nodiscard]] segment* find_room(const run_kind& kind, bool idle_only) const noexcept;
+  /// The same for a block that is cut from a divided one.
+  [[nodiscard]] segment* find_room(std::uint64_t cut_bytes, bool idle_only) const noexcept {
+    return divided_.find_room(cut_bytes, idle_only);
+  }
 
   [[nodiscard]] segment* coldest_idle() const noexcept { return idle_.back(); }
   [[nodiscard]] segment* first_idle() const noexcept { return idle_.front(); }
   [[nodiscard]] static segment* next(const segment* home) noexcept { return segments::next(home); }
   [[nodiscard]] static segment* warmer(const segment* home) noexcept { return segments::previous(home); }
   [[nodiscard]] bool has_idle(std::uint32_t class_index) const noexcept;
-  /// Blocks of all its runs, used and idle.
-  [[nodiscard]] std::uint64_t blocks() const noexcept { return blocks_; }
+  [[nodiscard]] const divided_space& divided() const noexcept { return divided_; }
+  /// Blocks of all its runs and parts, used and idle.
+  [[nodiscard]] std::uint64_t blocks() const noexcept { return blocks_ + divided_.count(); }
 
   list_links<stream_cache> in_owner{};
   stream_cache* next_in_bucket = nullptr;
@@ -127,13 +166,6 @@ class stream_cache {
  private:
   using segments = list<segment, &segment::in_cache>;
 
-  void enlist(run& home) noexcept {
-    bin& at = bins_[home.class_index];
-    home.in_bin = {nullptr, at.front != &no_run ? at.front : nullptr};
-    if (home.in_bin.next != nullptr) home.in_bin.next->in_bin.previous = &home;
-    at.front = &home;
-    home.listed = true;
-  }
   void delist(run& home) noexcept;
   [[nodiscard]] bool rotate(bin& at, bool idle_segments_too) noexcept;
   [[nodiscard]] bool carve(segment& home, const run_kind& kind, record_store& records) noexcept;
@@ -142,10 +174,11 @@ class stream_cache {
 
   thread_record* owner_ = nullptr;
   stream on_ = default_stream;
-  bin bins_[shared_classes_max + 1];  ///< the last is no_class's
+  bin bins_[run_classes_max + 1];  ///< the last is no_class's
   std::uint64_t blocks_ = 0;
   room_index used_;
   segments idle_;
+  divided_space divided_;
   std::uint64_t looks_ = 0;  ///< searches of used_ by way of the bins
 };
 

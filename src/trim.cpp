@@ -80,7 +80,7 @@ segment* pool::coldest_idle(const claimed& all, stream_cache*& holder, when_busy
 }
 
 void pool::detach(segment& home, departures& out) noexcept {
-  if (home.use == segment_use::shared) {
+  if (shares(home.use)) {
     ARCALLOC_ASSERT(home.cache == nullptr);
     --segments_for_[home.made_for];
   } else {

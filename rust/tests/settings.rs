@@ -30,18 +30,18 @@ fn options_arrive() {
 
 #[test]
 fn each_geometry_rounds_as_it_says() {
-    // 5 * 2^20 + 1: up to the next of so many steps in the doubling from 4 to 8 MiB.
+    // 5 * 2^17 + 1: up to the next of so many steps in the doubling from 512 KiB to 1 MiB.
     let expected = [
-        (Geometry::Classes1, 8 * MIB),
-        (Geometry::Classes2, 6 * MIB),
-        (Geometry::Classes4, 6 * MIB),
-        (Geometry::Classes8, 5 * MIB + MIB / 2),
-        (Geometry::Classes16, 5 * MIB + MIB / 4),
-        (Geometry::Exact, 5 * MIB + 4096),
+        (Geometry::Classes1, MIB),
+        (Geometry::Classes2, 6 * MIB / 8),
+        (Geometry::Classes4, 6 * MIB / 8),
+        (Geometry::Classes8, 11 * MIB / 16),
+        (Geometry::Classes16, 21 * MIB / 32),
+        (Geometry::Exact, 5 * MIB / 8 + 4096),
     ];
     for (geometry, bytes) in expected {
         let memory = with(&Options::new().geometry(geometry));
-        let _block = memory.allocate((5 << 20) + 1, Stream::DEFAULT).expect("a block");
+        let _block = memory.allocate((5 << 17) + 1, Stream::DEFAULT).expect("a block");
         assert_eq!(memory.counters().allocated_bytes, bytes, "{geometry:?}");
     }
 }

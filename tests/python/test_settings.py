@@ -11,6 +11,7 @@ from unittest import mock
 import arcalloc
 from arcalloc import c, errors, library, pytorch
 
+KIB = 1 << 10
 MIB = 1 << 20
 
 
@@ -37,10 +38,10 @@ class Settings(unittest.TestCase):
             memory.allocate(9000, stream=1)
 
     def test_each_geometry_rounds_as_it_says(self):
-        expected = {1: 8 * MIB, 2: 6 * MIB, 4: 6 * MIB, 8: 5.5 * MIB, 16: 5.25 * MIB, "exact": 5 * MIB + 4096}
+        expected = {1: MIB, 2: 768 * KIB, 4: 768 * KIB, 8: 704 * KIB, 16: 672 * KIB, "exact": 640 * KIB + 4096}
         for geometry, rounded in expected.items():
             memory = with_options(arcalloc.Options(geometry=geometry))
-            with memory.allocate(5 * MIB + 1):
+            with memory.allocate(640 * KIB + 1):
                 self.assertEqual(memory.counters()["allocated_bytes"], rounded, geometry)
 
     def test_what_is_no_setting_is_refused(self):

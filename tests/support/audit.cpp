@@ -26,12 +26,18 @@ struct auditor {
     found.violations.push_back(text.str());
   }
 
-  void live(const block_record& piece, std::uint64_t bytes) {
+  /// The most that one block which is not idle keeps from the driver.
+  static std::uint64_t kept_at_most(segment_use use, std::uint64_t bytes) {
+    if (use == segment_use::shared) return segment_bytes_min;
+    return use == segment_use::divided ? std::min(block_share_max * bytes, divided_bytes_max) : bytes;
+  }
+
+  void live(const segment& home, const block_record& piece, std::uint64_t bytes) {
     ++found.blocks_live;
     found.live.push_back({piece.address, piece.requested()});
     found.requested_bytes += piece.requested();
     found.allocated_bytes += bytes;
-    found.slack_bound_bytes += std::max(segment_bytes_min, run_share_max * bytes) - bytes;
+    found.slack_bound_bytes += kept_at_most(home.use, bytes) - bytes;
     if (piece.requested() > bytes) violation("block of ", bytes, " bytes holds ", piece.requested());
   }
 
@@ -53,19 +59,21 @@ struct auditor {
         violation("a block lies outside its segment");
       }
       if (reinterpret_cast<std::uintptr_t>(piece.address) % 512 != 0) violation("a block is not aligned to 512");
-      if (record_at(home, piece.address) != &piece) violation("record_at does not find a block");
+      // What is idle between blocks may never have been one.
+      const bool was_block = home.use != segment_use::divided || piece.requested_bytes != 0;
+      if (was_block && record_at(home, piece.address) != &piece) violation("record_at does not find a block");
       if (piece.requested() != 0) {
         ++used;
-        live(piece, at.block_bytes);
+        live(home, piece, at.block_bytes);
       } else if (piece.noted()) {
         ++used;
         ++found.blocks_pending;
         found.pending_bytes += at.block_bytes;
-        found.slack_bound_bytes += std::max(segment_bytes_min, run_share_max * at.block_bytes) - at.block_bytes;
+        found.slack_bound_bytes += kept_at_most(home.use, at.block_bytes) - at.block_bytes;
       } else if (piece.pinned()) {
         ++used;
         found.pinned_bytes += at.block_bytes;
-        found.slack_bound_bytes += std::max(segment_bytes_min, run_share_max * at.block_bytes) - at.block_bytes;
+        found.slack_bound_bytes += kept_at_most(home.use, at.block_bytes) - at.block_bytes;
       } else {
         ++found.blocks_idle;
         if (home.use == segment_use::shared && !in_list[i]) violation("an idle block is in no list");
@@ -74,6 +82,26 @@ struct auditor {
     if (used != at.used) violation("run says ", at.used, " used, walk says ", used);
     if (home.use == segment_use::shared && (at.idle != nullptr) && !at.listed)
       violation("run with idle blocks unlisted");
+  }
+
+  std::uint64_t walk_parts(const segment& home) {
+    std::uint64_t used = 0;
+    std::uint64_t length = 0;
+    const part* before = nullptr;
+    for (const auto* at = static_cast<const part*>(home.runs); at != nullptr; before = at, at = at->after) {
+      if (at->home != &home || at->records != &at->record || at->before != before || at->merged) {
+        violation("a part does not know where it is");
+      }
+      if (at->base != home.base + length) violation("a gap between two parts, or an overlap");
+      if (before != nullptr && before->used == 0 && at->used == 0) violation("two neighbours are idle and not merged");
+      if (at->used != 0 && at->block_bytes <= run_block_bytes_max) violation("a part is too small for a block");
+      if (at->listed != (at->used == 0 && at->block_bytes > run_block_bytes_max)) violation("a part is listed wrongly");
+      length += at->block_bytes;
+      used += at->used;
+      walk_run(home, *at);
+    }
+    if (length != home.bytes) violation("the parts of a segment do not add up");
+    return used;
   }
 
   void walk(const segment& home) {
@@ -88,7 +116,10 @@ struct auditor {
     const std::uint64_t live_before = taken();
     std::uint64_t units = 0;
     std::uint64_t used = 0;
-    const std::uint32_t slots = home.use == segment_use::shared ? segment_units : 1;
+    const std::uint32_t slots = home.use == segment_use::shared    ? segment_units
+                                : home.use == segment_use::divided ? 0
+                                                                   : 1;
+    if (home.use == segment_use::divided) used = walk_parts(home);
     for (std::uint32_t slot = 0; slot < slots; ++slot) {
       const run& at = home.runs[slot];
       if (home.use == segment_use::shared) {

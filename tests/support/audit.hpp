@@ -33,8 +33,8 @@ struct audit_result {
   std::uint64_t segments = 0;
   std::uint64_t largest_segment_bytes = 0;
   bool capturing = false;               ///< a window is open: the cached max binds again when it closes
-  std::uint64_t oversize_bytes = 0;     ///< of live large blocks, beyond what their requests' own classes need
-  std::uint64_t slack_bound_bytes = 0;  ///< sum over live blocks of max(2 MiB, 8 b) - b, see docs/statistics.md
+  std::uint64_t oversize_bytes = 0;     ///< of live large blocks, beyond what their requests need
+  std::uint64_t slack_bound_bytes = 0;  ///< the most that its blocks allow, see docs/statistics.md
 };
 
 /// Walks without using any counter. Requires quiescence: no other thread is in a call.

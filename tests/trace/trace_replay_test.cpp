@@ -38,12 +38,12 @@ std::string refusal_of_play(const std::vector<event>& events) {
 }
 
 TEST(trace_replay, serves_what_the_trace_served_and_counts_it) {
-  const replay_result found =
-      play({allocated(1, 3 * mib), event_of(event_kind::step), allocated(2, mib), event_of(event_kind::free, 1),
-            event_of(event_kind::step), allocated(1, 3 * mib), event_of(event_kind::step)});
+  const replay_result found = play({allocated(1, 9 * mib / 4), event_of(event_kind::step), allocated(2, 3 * mib / 2),
+                                    event_of(event_kind::free, 1), event_of(event_kind::step),
+                                    allocated(1, 9 * mib / 4), event_of(event_kind::step)});
   EXPECT_FALSE(found.refusal);
   EXPECT_EQ(found.convictions, std::vector<std::string>());
-  EXPECT_EQ(found.requested_bytes_peak, 4 * mib);
+  EXPECT_EQ(found.requested_bytes_peak, 15 * mib / 4);
   EXPECT_EQ(found.steps, 3U);
   EXPECT_EQ(found.driver_calls_step_max, 1U);
   EXPECT_EQ(found.driver_calls_first_step, 1U);

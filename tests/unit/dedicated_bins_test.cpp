@@ -29,7 +29,7 @@ struct filed_segments {
 
 TEST(dedicated_bins, empty_ones_find_nothing) {
   const filed_segments at;
-  EXPECT_EQ(at.bins.find(s1, 512), nullptr);
+  EXPECT_EQ(at.bins.find(s1, 512, 0), nullptr);
   EXPECT_EQ(at.bins.first_of(512), nullptr);
   EXPECT_EQ(at.bins.coldest(), nullptr);
   EXPECT_EQ(at.bins.classes(), 0U);
@@ -42,15 +42,26 @@ TEST(dedicated_bins, find_the_last_filed_of_a_class_and_a_stream) {
   segment& newer = at.file(1024, s1);
   segment& elsewhere = at.file(1024, s2);
   (void)at.file(2048, s1);
-  EXPECT_EQ(at.bins.find(s1, 1024), &newer);
-  EXPECT_EQ(at.bins.find(s2, 1024), &elsewhere);
-  EXPECT_EQ(at.bins.find(s2, 2048), nullptr);
+  EXPECT_EQ(at.bins.find(s1, 1024, 0), &newer);
+  EXPECT_EQ(at.bins.find(s2, 1024, 0), &elsewhere);
+  EXPECT_EQ(at.bins.find(s2, 2048, 0), nullptr);
   EXPECT_EQ(at.bins.first_of(1024), &elsewhere);
   EXPECT_EQ(dedicated_bins::next_of(elsewhere), &newer);
   EXPECT_EQ(dedicated_bins::next_of(newer), &older);
   EXPECT_EQ(dedicated_bins::next_of(older), nullptr);
   at.bins.remove(newer);
-  EXPECT_EQ(at.bins.find(s1, 1024), &older);
+  EXPECT_EQ(at.bins.find(s1, 1024, 0), &older);
+}
+
+TEST(dedicated_bins, find_none_that_is_shorter_than_was_asked_for) {
+  filed_segments at;
+  segment& longer = at.file(4096, s1);
+  segment& shorter = at.file(4096, s1);
+  longer.bytes = 4096;
+  shorter.bytes = 3584;
+  EXPECT_EQ(at.bins.find(s1, 4096, 3584), &shorter);
+  EXPECT_EQ(at.bins.find(s1, 4096, 4096), &longer);
+  EXPECT_EQ(at.bins.find(s1, 4096, 4608), nullptr);
 }
 
 TEST(dedicated_bins, are_in_order_of_coldness_whatever_the_class) {

@@ -259,8 +259,8 @@ class swept_run {
   }
   void tight_block() {
     drain();
-    device_.set_others_bytes(4 * mib);
-    get("a", 250 * mib, stream{1});  // its class is 256 MiB
+    device_.set_others_bytes(5 * mib);
+    get("a", 250 * mib + 512 * kib, stream{1});  // 252 in steps of 2 MiB
   }
   void waiting() {
     drain();

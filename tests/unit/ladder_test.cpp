@@ -42,10 +42,10 @@ TEST(ladder, rung_2_lends_a_larger_block_sooner_than_ask_the_driver) {
   small_world at(capped(gib));
   at.put(at.get(64 * mib));
   at.put(at.get(90 * mib));
-  const block lent = at.get(50 * mib);  // the class is 52 MiB; the smallest that will do has 64
+  const block lent = at.get(50 * mib);  // the smallest that will do has 64
   EXPECT_EQ(of(at.now()), (rungs{0, 1, 0, 0, 0, 2, 0}));
   EXPECT_EQ(at.now().allocated_bytes, 64 * mib);
-  EXPECT_EQ(testing::audit(*at.memory).oversize_bytes, 12 * mib);
+  EXPECT_EQ(testing::audit(*at.memory).oversize_bytes, 14 * mib);
   at.check();
   at.put(lent);
   EXPECT_EQ(testing::audit(*at.memory).oversize_bytes, 0U);
@@ -131,11 +131,22 @@ TEST(ladder, rung_6_evicts_after_one_refusal_of_the_driver) {
   at.check();
 }
 
-TEST(ladder, rung_6_takes_a_tight_block_where_the_class_would_not_fit) {
-  small_world at(capped(600 * mib), 600 * mib);
-  const block tight = at.get(593 * mib);  // the class is 608 MiB
+TEST(ladder, a_large_block_takes_no_more_than_it_needs_until_its_size_comes_again) {
+  small_world at(capped(gib));
+  at.put(at.get(97 * mib));
+  EXPECT_EQ(at.now().reserved_bytes, 98 * mib);
+  at.put(at.get(99 * mib));  // of the class of 104 MiB again, and the 98 are too few
+  EXPECT_EQ(at.now().reserved_bytes, (98 + 104) * mib);
+  for (const std::uint64_t bytes : {101 * mib, 104 * mib, 98 * mib}) at.put(at.get(bytes));
+  EXPECT_EQ(at.now().misses, 2U);
+  at.check();
+}
+
+TEST(ladder, rung_6_takes_a_tight_block_where_whole_steps_would_not_fit) {
+  small_world at(capped(600 * mib), 599 * mib + 512 * kib);
+  const block tight = at.get(598 * mib + 513);  // in steps of 2 MiB it would be 600
   EXPECT_EQ(of(at.now()), (rungs{0, 0, 0, 1, 0, 1, 0}));
-  EXPECT_EQ(at.now().allocated_bytes, 593 * mib);
+  EXPECT_EQ(at.now().allocated_bytes, 598 * mib + 1024);
   at.put(tight);
   (void)at.get(592 * mib);  // filed under the largest class not above it
   EXPECT_EQ(at.now().pool_hits, 1U);

@@ -35,12 +35,16 @@ TEST(medium_class, wastes_little_of_the_devices_granule_once_it_has_many_blocks)
   at.check();
 }
 
-TEST(medium_class, without_waste_gets_a_segment_for_each_block) {
+TEST(medium_class, without_waste_gets_a_segment_for_each_block_until_there_are_many) {
   small_world at(capped(gib), 24 * gib, granule);
   for (std::uint64_t i = 1; i <= 8; ++i) {
     (void)at.get(4 * mib);
     EXPECT_EQ(at.now().reserved_bytes, i * 4 * mib);
   }
+  for (int i = 0; i < 4; ++i) (void)at.get(4 * mib);
+  EXPECT_EQ(at.now().driver_allocs, 10U) << "two blocks each";
+  EXPECT_EQ(at.now().slack_bytes, 0U);
+  at.check();
 }
 
 TEST(medium_class, asks_for_less_where_the_capacity_or_the_device_has_no_more) {

@@ -156,15 +156,45 @@ TEST(profile, recorded_by_a_thread_that_was_there_before_and_one_that_came_later
 
 TEST(prewarm, takes_what_just_fits_the_cached_max) {
   for (const std::uint64_t over : {0U, 1U}) {
-    small_world at(capped(60 * mib - over));
-    at.put(at.get(20 * mib, s2));
+    small_world at(capped(40 * mib - over));
     profile missing = profile_of({{s3, 7, 7}});
     EXPECT_EQ(at.memory->prewarm(profile_of({{s1, 20 * mib, 2}}), &missing),
               over == 0 ? status::ok : status::capacity_exceeded);
     EXPECT_EQ(text_of(missing), over == 0 ? "" : "1:20971520*1");
-    EXPECT_EQ(at.now().cached_bytes, (over == 0 ? 60 : 40) * mib);
+    EXPECT_EQ(at.now().cached_bytes, (over == 0 ? 40 : 20) * mib);
     at.check();
   }
+}
+
+TEST(prewarm, drives_out_what_idles_beside_it_where_the_cached_max_has_no_room_for_both) {
+  for (const std::uint64_t over : {0U, 1U}) {
+    small_world at(capped(60 * mib - over));
+    at.put(at.get(20 * mib, s2));
+    EXPECT_EQ(at.memory->prewarm(profile_of({{s1, 20 * mib, 2}})), status::ok);
+    EXPECT_EQ(at.now().cached_bytes, (over == 0 ? 60 : 40) * mib);
+    EXPECT_EQ(at.now().evictions, over);
+    EXPECT_EQ(at.memory->verify(profile_of({{s1, 20 * mib, 2}})), status::ok);
+    at.check();
+  }
+}
+
+TEST(prewarm, of_a_block_that_would_be_cut_gives_it_a_segment_that_nothing_divides) {
+  small_world at(capped(1024 * mib), 24 * 1024 * mib, 2 * mib);
+  const profile wanted = profile_of({{s1, 3 * mib, 2}, {s1, 2 * mib, 3}});
+  EXPECT_EQ(at.memory->verify(wanted), status::capture_miss);
+  EXPECT_EQ(at.memory->prewarm(wanted), status::ok);
+  EXPECT_EQ(at.memory->verify(wanted), status::ok);
+  const std::uint64_t allocs = at.now().driver_allocs;
+  // In any order, and of any size of the class.
+  for (int turn = 0; turn < 3; ++turn) {
+    const block a = at.get(2 * mib, s1), b = at.get(3 * mib - 512, s1), c = at.get(2 * mib - 512, s1);
+    at.put(a);
+    const block d = at.get(3 * mib, s1), e = at.get(2 * mib, s1), f = at.get(2 * mib, s1);
+    for (const block& piece : {b, c, d, e, f}) at.put(piece);
+  }
+  EXPECT_EQ(at.now().driver_allocs, allocs);
+  EXPECT_EQ(at.memory->verify(wanted), status::ok);
+  at.check();
 }
 
 TEST(prewarm, holds_what_it_found_against_the_cached_max_too) {

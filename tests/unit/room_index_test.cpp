@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partly used segments are found by what they have room for, the smallest size first.
+// Partly used segments are found by what they have room for.
 #include "room_index.hpp"
 
 #include <gtest/gtest.h>
@@ -9,18 +9,13 @@
 #include <vector>
 
 #include "size_class.hpp"
-#include "sizes_and_streams.hpp"
 
 namespace arcalloc::detail {
 namespace {
 
-using testing::mib;
-
 /// A partly used segment as far as the index looks.
-std::unique_ptr<segment> partly_used(std::uint64_t bytes, std::uint32_t idle_span) {
+std::unique_ptr<segment> partly_used(std::uint32_t idle_span) {
   auto home = std::make_unique<segment>();
-  home->bytes = bytes;
-  home->unit_bytes = bytes / segment_units;
   home->idle_span = idle_span;
   return home;
 }
@@ -36,46 +31,40 @@ TEST(room_index, of_nothing_finds_nothing) {
 
 TEST(room_index, finds_no_segment_whose_span_is_a_unit_too_short) {
   room_index index;
-  const auto home = partly_used(16 * mib, 7);  // units of 256 KiB
+  const auto home = partly_used(7);
   index.insert(*home);
-  EXPECT_EQ(index.find(kind_for(2 * mib)), nullptr);
+  EXPECT_EQ(index.find(kind_for(8 * run_unit_bytes)), nullptr);
   index.remove(*home);
   home->idle_span = 8;
   index.insert(*home);
-  EXPECT_EQ(index.find(kind_for(2 * mib)), home.get());
+  EXPECT_EQ(index.find(kind_for(8 * run_unit_bytes)), home.get());
   index.remove(*home);
   EXPECT_EQ(index.any(), nullptr);
 }
 
-TEST(room_index, lets_no_small_run_into_a_large_segment) {
+TEST(room_index, finds_no_room_in_what_is_full) {
   room_index index;
-  const auto large = partly_used(16 * mib, segment_units);
-  index.insert(*large);
-  EXPECT_EQ(index.find(kind_for(2 * mib - 512)), nullptr) << "an eighth of it at least";
-  EXPECT_EQ(index.find(kind_for(2 * mib)), large.get());
-  const auto small = partly_used(2 * mib, segment_units);
-  index.insert(*small);
-  EXPECT_EQ(index.find(kind_for(512)), small.get());
+  const auto full = partly_used(0);
+  index.insert(*full);
+  EXPECT_EQ(index.find(kind_for(512)), nullptr);
+  EXPECT_EQ(index.any(), full.get());
 }
 
-TEST(room_index, prefers_the_smaller_segment_and_of_equals_the_shorter_span) {
+TEST(room_index, prefers_the_shorter_span) {
   room_index index;
-  const auto large = partly_used(8 * mib, 16), roomy = partly_used(4 * mib, 40), tight = partly_used(4 * mib, 16);
-  for (segment* home : {large.get(), roomy.get(), tight.get()}) index.insert(*home);
-  EXPECT_EQ(index.find(kind_for(mib)), tight.get());
+  const auto roomy = partly_used(40), tight = partly_used(16);
+  for (segment* home : {roomy.get(), tight.get()}) index.insert(*home);
+  EXPECT_EQ(index.find(kind_for(12 * run_unit_bytes)), tight.get());
   index.remove(*tight);
-  EXPECT_EQ(index.find(kind_for(mib)), roomy.get());
-  index.remove(*roomy);
-  EXPECT_EQ(index.find(kind_for(mib)), large.get());
+  EXPECT_EQ(index.find(kind_for(12 * run_unit_bytes)), roomy.get());
 }
 
 TEST(room_index, looks_past_what_is_too_short_in_the_list_that_may_have_room) {
   room_index index;
-  const auto first = partly_used(6 * mib, 17),
-             second = partly_used(6 * mib, 27);  // of one list; 2.5 MiB takes 27 units
+  const auto first = partly_used(17), second = partly_used(27);  // of one list
   index.insert(*first);
   index.insert(*second);
-  EXPECT_EQ(index.find(kind_for(2560 * 1024)), second.get());
+  EXPECT_EQ(index.find(kind_for(27 * run_unit_bytes)), second.get());
 }
 
 // Whatever is in it, it finds a segment exactly where a look at all would.
@@ -85,16 +74,13 @@ TEST(room_index, finds_one_where_there_is_one) {
   for (int round = 0; round < 300; ++round) {
     room_index index;
     std::vector<std::unique_ptr<segment>> homes;
-    for (std::uint64_t count = draw() % 12; count > 0; --count) {
-      const std::uint64_t bytes = 2 * mib * (1 + draw() % (draw() % 2 == 0 ? 3 : 24));  // up to 48 MiB
-      homes.push_back(partly_used(bytes, static_cast<std::uint32_t>(draw() % (segment_units + 1))));
+    for (std::uint64_t count = draw() % 6; count > 0; --count) {
+      homes.push_back(partly_used(static_cast<std::uint32_t>(draw() % (draw() % 2 == 0 ? 8 : segment_units + 1))));
       index.insert(*homes.back());
     }
-    for (std::uint32_t class_index = 0; class_index < classes.shared_count(); ++class_index) {
+    for (std::uint32_t class_index = 0; class_index < classes.run_count(); ++class_index) {
       const run_kind kind = kind_of(class_index, classes.bytes_of(class_index));
-      const auto serves = [&](const segment& home) {
-        return may_enter(home, kind.block_bytes) && units_in(home, kind) <= home.idle_span;
-      };
+      const auto serves = [&](const segment& home) { return kind.run_units <= home.idle_span; };
       const segment* const found = index.find(kind);
       EXPECT_EQ(found != nullptr, index.first_that(serves) != nullptr)
           << "round " << round << " of " << kind.block_bytes;

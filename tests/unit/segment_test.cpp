@@ -13,13 +13,12 @@ namespace arcalloc::detail {
 namespace {
 
 struct shared_segment {
-  explicit shared_segment(std::uint64_t bytes) : slots(segment_units) {
+  shared_segment() : slots(segment_units) {
     home.base = reinterpret_cast<std::byte*>(std::uint64_t{1} << 40);
-    home.bytes = bytes;
+    home.bytes = segment_bytes_min;
     home.units_idle = ~std::uint64_t{0};
     home.idle_span = segment_units;
-    home.unit_bytes = bytes / segment_units;
-    home.per_unit = reciprocal(home.unit_bytes);
+    home.per_unit = reciprocal(run_unit_bytes);
     home.runs = slots.data();
     std::fill_n(home.run_of, segment_units, &no_run);
   }
@@ -28,6 +27,10 @@ struct shared_segment {
   arena memory;
   record_store records{memory};
 };
+
+std::uint64_t run_bytes(std::uint32_t index, std::uint64_t block_bytes) {
+  return kind_of(index, block_bytes).run_units * run_unit_bytes;
+}
 
 TEST(find_span, finds_the_first_span_or_none) {
   EXPECT_EQ(find_span(~std::uint64_t{0}, 64), 0U);
@@ -44,12 +47,11 @@ TEST(find_span, finds_the_first_span_or_none) {
   }
 }
 
-TEST(segment, every_shared_class_fits_a_segment_made_for_it_and_finds_its_blocks) {
+TEST(segment, every_class_of_runs_fits_a_segment_and_finds_its_blocks) {
   const size_classes classes(geometry::classes_16);
-  for (std::uint32_t index = 0; index < classes.shared_count(); ++index) {
+  for (std::uint32_t index = 0; index < classes.run_count(); ++index) {
     const std::uint64_t block_bytes = classes.bytes_of(index);
-    shared_segment at(round_up(run_bytes(block_bytes), segment_bytes_min));
-    ASSERT_TRUE(may_enter(at.home, block_bytes));
+    shared_segment at;
     const run* const fresh = carve_run(at.home, kind_of(index, block_bytes), at.records);
     ASSERT_NE(fresh, nullptr) << block_bytes;
     for (std::uint32_t i = 0; i < fresh->count; ++i) {
@@ -65,18 +67,18 @@ TEST(segment, every_shared_class_fits_a_segment_made_for_it_and_finds_its_blocks
 TEST(segment, runs_of_small_classes_waste_at_most_an_eighth_where_that_is_possible) {
   const size_classes classes(geometry::classes_8);
   for (std::uint32_t index = 0; classes.bytes_of(index) <= 32 * kibibyte; ++index) {
-    const std::uint64_t bytes = run_bytes(classes.bytes_of(index));
+    const std::uint64_t bytes = run_bytes(index, classes.bytes_of(index));
     EXPECT_LE(bytes % classes.bytes_of(index) * 8, bytes) << classes.bytes_of(index);
   }
 }
 
 TEST(segment, a_run_that_must_waste_more_is_of_the_length_that_wastes_least) {
-  constexpr std::uint64_t unit = segment_bytes_min / segment_units;
+  constexpr std::uint64_t unit = run_unit_bytes;
   const size_classes classes(geometry::classes_16);
   std::uint32_t looked_at = 0;
   for (std::uint32_t index = 0; classes.bytes_of(index) <= 8 * unit; ++index) {
     const std::uint64_t block_bytes = classes.bytes_of(index);
-    const std::uint64_t bytes = run_bytes(block_bytes);
+    const std::uint64_t bytes = run_bytes(index, block_bytes);
     ASSERT_LE(bytes, 8 * unit) << block_bytes;
     ASSERT_GE(bytes, block_bytes);
     if (bytes % block_bytes * 8 <= bytes) continue;
@@ -88,36 +90,33 @@ TEST(segment, a_run_that_must_waste_more_is_of_the_length_that_wastes_least) {
   EXPECT_GT(looked_at, 0U);
 }
 
-TEST(segment, a_run_below_an_eighth_stays_out_of_larger_segments) {
-  shared_segment large(16 * mebibyte);
-  EXPECT_FALSE(may_enter(large.home, 2 * mebibyte - 512));
-  EXPECT_TRUE(may_enter(large.home, 2 * mebibyte));
-  shared_segment smallest(segment_bytes_min);
-  EXPECT_TRUE(may_enter(smallest.home, 512));
+TEST(segment, a_block_below_an_eighth_stays_out_of_larger_segments) {
+  segment large;
+  large.bytes = 16 * mebibyte;
+  EXPECT_FALSE(may_enter(large, 2 * mebibyte - 512));
+  EXPECT_TRUE(may_enter(large, 2 * mebibyte));
+  segment smallest;
+  smallest.bytes = segment_bytes_min;
+  EXPECT_TRUE(may_enter(smallest, 512));
 }
 
 TEST(segment, finds_no_block_at_an_address_inside_one_whatever_its_size) {
   const size_classes classes(geometry::classes_8);
-  for (std::uint32_t index = 0; index < classes.shared_count(); ++index) {
+  for (std::uint32_t index = 0; index < classes.run_count(); ++index) {
     const std::uint64_t block_bytes = classes.bytes_of(index);
-    for (std::uint64_t blocks = 1; blocks <= run_share_max; ++blocks) {
-      const std::uint64_t bytes = round_up(std::max(run_bytes(block_bytes), blocks * block_bytes), segment_bytes_min);
-      if (bytes > 32 * mebibyte) break;
-      shared_segment at(bytes);
-      if (!may_enter(at.home, block_bytes)) break;
-      while (carve_run(at.home, kind_of(index, block_bytes), at.records) != nullptr) continue;
-      // The last bytes of each unit are where a reciprocal could be one off.
-      for (std::uint32_t unit = 1; unit <= segment_units; ++unit) {
-        const std::byte* const end = at.home.base + unit * at.home.unit_bytes;
-        for (const int back : {1, 2, 511})
-          ASSERT_EQ(record_at(at.home, end - back), nullptr) << block_bytes << ' ' << unit;
-      }
+    shared_segment at;
+    while (carve_run(at.home, kind_of(index, block_bytes), at.records) != nullptr) continue;
+    // The last bytes of each unit are where a reciprocal could be one off.
+    for (std::uint32_t unit = 1; unit <= segment_units; ++unit) {
+      const std::byte* const end = at.home.base + unit * run_unit_bytes;
+      for (const int back : {1, 2, 511})
+        ASSERT_EQ(record_at(at.home, end - back), nullptr) << block_bytes << ' ' << unit;
     }
   }
 }
 
 TEST(segment, dissolving_gives_the_units_back_and_makes_records_stale) {
-  shared_segment at(segment_bytes_min);
+  shared_segment at;
   run* const first = carve_run(at.home, kind_of(0, 512), at.records);
   run* const second = carve_run(at.home, kind_of(3, 2048), at.records);
   ASSERT_NE(second, nullptr);
@@ -131,7 +130,7 @@ TEST(segment, dissolving_gives_the_units_back_and_makes_records_stale) {
 }
 
 TEST(segment, a_full_segment_carves_nothing_more) {
-  shared_segment at(segment_bytes_min);
+  shared_segment at;
   for (int i = 0; i < 64; ++i) ASSERT_NE(carve_run(at.home, kind_of(0, 512), at.records), nullptr);
   EXPECT_EQ(carve_run(at.home, kind_of(0, 512), at.records), nullptr);
 }

@@ -39,7 +39,7 @@ TEST(size_class, index_and_bytes_are_inverse_and_ordered) {
   for (const geometry shape : with_classes) {
     const size_classes classes(shape);
     std::uint64_t before = 0;
-    for (std::uint32_t index = 0; index < classes.shared_count(); ++index) {
+    for (std::uint32_t index = 0; index <= classes.index_of(shared_bytes_max); ++index) {
       const std::uint64_t bytes = classes.bytes_of(index);
       EXPECT_EQ(bytes % 512, 0U);
       EXPECT_EQ(classes.index_of(bytes), index);
@@ -55,12 +55,12 @@ TEST(size_class, index_and_bytes_are_inverse_and_ordered) {
 TEST(size_class, the_tables_of_the_hit_path_agree_with_the_formula) {
   for (const geometry shape : with_classes) {
     const size_classes classes(shape);
-    for (std::uint64_t edge = class_step_min; edge <= classes.shared_max(); edge += class_step_min) {
+    for (std::uint64_t edge = class_step_min; edge <= run_block_bytes_max; edge += class_step_min) {
       for (const std::uint64_t bytes : {edge - class_step_min + 1, edge - 1, edge}) {
         ASSERT_EQ(classes.look_up(bytes), classes.index_of(bytes)) << bytes;
       }
     }
-    for (const std::uint64_t none : {std::uint64_t{0}, classes.shared_max() + 1, UINT64_MAX - 511, UINT64_MAX}) {
+    for (const std::uint64_t none : {std::uint64_t{0}, run_block_bytes_max + 1, UINT64_MAX - 511, UINT64_MAX}) {
       EXPECT_EQ(classes.look_up(none), no_class) << none;
     }
   }

@@ -318,7 +318,7 @@ TEST(threads, leases_unused_by_one_thread_are_there_for_another) {
   std::condition_variable changed;
   int stage = 0;
   std::thread first([&] {
-    at.put(at.get(2 * mib));  // leases a share far above what it keeps
+    at.put(at.get(mib));  // leases a share far above what it keeps
     std::unique_lock guard(mutex);
     stage = 1;
     changed.notify_all();
@@ -329,7 +329,7 @@ TEST(threads, leases_unused_by_one_thread_are_there_for_another) {
     changed.wait(guard, [&] { return stage == 1; });
   }
   std::vector<block> pieces;
-  for (int i = 0; i < 32; ++i) pieces.push_back(at.get(2 * mib, stream{1}));
+  for (int i = 0; i < 64; ++i) pieces.push_back(at.get(mib, stream{1}));  // two a segment
   for (const block& piece : pieces) at.put(piece);
   EXPECT_EQ(at.now().cached_bytes, 64 * mib);
   EXPECT_EQ(at.now().evictions, 0U);
