@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
+#include <utility>
 
 namespace arcalloc::detail {
 
@@ -76,15 +78,18 @@ segment* divided_space::find_room(std::uint64_t bytes, bool idle_only) const noe
   return at == nullptr ? nullptr : at->home;
 }
 
+void divided_space::make_spare(part& gone) noexcept {
+  gone.record.become(no_run, nullptr, nullptr);
+  give_back(spare_, &part::after, gone);
+}
+
 void divided_space::note_begin(part& block) noexcept {
   run*& slot = begin_at(*block.home, block);
   if (slot == &block) return;
   // What was merged there is forgotten: another block begins so near that nobody can mean the old one.
-  if (auto* const old = static_cast<part*>(slot); slot != &no_run && old->merged) {
-    old->record.become(no_run, nullptr, nullptr);
-    give_back(spare_, &part::after, *old);
-  }
-  slot = &block;
+  run* const old = std::exchange(slot, &block);
+  if (old == &no_run) return;
+  if (auto& before = static_cast<part&>(*old); before.merged) make_spare(before);
 }
 
 part* divided_space::cut(std::uint64_t bytes) noexcept {
@@ -123,8 +128,7 @@ void divided_space::absorb_next(part& into) noexcept {
     gone.merged = true;
     return;
   }
-  gone.record.become(no_run, nullptr, nullptr);
-  give_back(spare_, &part::after, gone);
+  make_spare(gone);
 }
 
 void divided_space::rejoin(part& back) noexcept {
@@ -157,10 +161,8 @@ void divided_space::forget_blocks(segment& home) noexcept {
   ARCALLOC_ASSERT(is_idle(&whole) && whole.block_bytes == home.bytes);
   for (run*& slot : home.run_of) {
     if (slot == &no_run) continue;
-    auto& at = *static_cast<part*>(slot);
-    at.record.become(no_run, nullptr, nullptr);
-    if (at.merged) give_back(spare_, &part::after, at);
-    slot = &no_run;
+    auto& began = static_cast<part&>(*std::exchange(slot, &no_run));
+    if (began.merged) make_spare(began);
   }
   whole.record.become(no_run, nullptr, nullptr);
 }

@@ -61,6 +61,7 @@ class divided_space {
   void unlist(part& idle) noexcept;
   void absorb_next(part& into) noexcept;
   void note_begin(part& block) noexcept;
+  void make_spare(part& gone) noexcept;
 
   run* lists_[list_count] = {};
   std::uint64_t filled_[(list_count + row_bits - 1) / row_bits] = {};  ///< a bit for each list that has any
