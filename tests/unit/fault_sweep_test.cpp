@@ -260,7 +260,7 @@ class swept_run {
   void tight_block() {
     drain();
     device_.set_others_bytes(5 * mib);
-    get("a", 250 * mib + 512 * kib, stream{1});  // 252 in steps of 2 MiB
+    get("a", 250 * mib + mib / 2, stream{1});  // 252 in steps of 2 MiB
   }
   void waiting() {
     drain();
