@@ -8,17 +8,13 @@
 
 namespace arcalloc::detail {
 
-/// Inside where the gate is exactly `gate`, of which gate_fenced is one bit: the owner fences itself.
+/// Inside where the gate is exactly `gate`: the owner fences itself.
 bool owner_lock::try_enter_fenced(std::uint32_t gate) noexcept {
-  inside_.store(0, std::memory_order_release);
-  if (gate_.load(std::memory_order_acquire) != gate) return false;
   inside_.exchange(1, std::memory_order_seq_cst);
   if (gate_.load(std::memory_order_seq_cst) == gate) return true;
   inside_.store(0, std::memory_order_release);
   return false;
 }
-
-bool owner_lock::notes() const noexcept { return (gate_.load(std::memory_order_relaxed) & gate_noted) != 0; }
 
 void owner_lock::await_outside() const noexcept {
   // The owner is inside for some tens of instructions, unless the scheduler took it off its core there.

@@ -25,7 +25,7 @@ class owner_lock {
   static constexpr std::uint32_t gate_noted = 16;   ///< calls are recorded: a hit notes what it did
 
   /// Owner: true when it is inside; false when it must take the slow way, under the pool's mutex.
-  [[nodiscard]] bool try_enter() noexcept { return try_enter_open() || try_enter_fenced(gate_fenced); }
+  [[nodiscard]] bool try_enter() noexcept { return try_enter_open() || try_enter_otherwise(gate_fenced); }
 
   /// The same, but false also where the owner would have to fence itself. Must be followed by leave() either way.
   [[nodiscard]] bool try_enter_open() noexcept {
@@ -36,12 +36,15 @@ class owner_lock {
 
   /// Owner, while its hits are noted: true when it is inside, and nothing else closes the gate.
   [[nodiscard]] bool try_enter_noted() noexcept {
+    return try_enter_noted_open() || try_enter_otherwise(gate_noted | gate_fenced);
+  }
+  /// The same, but false also where the owner would have to fence itself. Must be followed by leave() either way.
+  [[nodiscard]] bool try_enter_noted_open() noexcept {
     inside_.store(1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);  // pairs with the claimant's membarrier
-    return gate_.load(std::memory_order_acquire) == gate_noted || try_enter_fenced(gate_noted | gate_fenced);
+    return gate_.load(std::memory_order_acquire) == gate_noted;
   }
-  /// A call, so that what asks at the end of a way pays nothing at its beginning.
-  [[nodiscard]] bool notes() const noexcept;
+  [[nodiscard]] bool notes() const noexcept { return (gate_.load(std::memory_order_relaxed) & gate_noted) != 0; }
 
   void leave() noexcept { inside_.store(0, std::memory_order_release); }
 
@@ -59,6 +62,11 @@ class owner_lock {
   }
 
  private:
+  /// Outside again; and inside after all where the gate is exactly `gate`, of which gate_fenced is one bit.
+  [[nodiscard]] bool try_enter_otherwise(std::uint32_t gate) noexcept {
+    leave();
+    return gate_.load(std::memory_order_acquire) == gate && try_enter_fenced(gate);
+  }
   [[nodiscard]] bool try_enter_fenced(std::uint32_t gate) noexcept;
 
   std::atomic<std::uint32_t> inside_{0};

@@ -14,6 +14,9 @@ namespace {
 /// What a process that is killed may lose of an engine that makes few requests.
 constexpr std::uint64_t a_while_ns = 250'000'000;
 
+/// Fewer hits are smaller as events than with what a stretch has at its beginning.
+constexpr std::uint32_t hits_as_noted_min = 8;
+
 }  // namespace
 
 std::uint64_t now_ns() noexcept {
@@ -22,8 +25,9 @@ std::uint64_t now_ns() noexcept {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-void recorder::start(const recording_sink& into) noexcept {
+void recorder::start(const recording_sink& into, hit_writer takes_hits) noexcept {
   sink_ = into;
+  takes_hits_ = takes_hits;
   on_ = true;
   outcome_ = status::ok;
   events_ = 0;
@@ -31,17 +35,28 @@ void recorder::start(const recording_sink& into) noexcept {
   flushed_ns_ = now_ns();
 }
 
-void hit_page::mark(stream where, std::uint64_t now) noexcept {
+/// The base lies half the reach below the block, so that neighbours on both sides need no other.
+void hit_page::begin_stretch(const void* address, stream where, std::uint64_t now) noexcept {
+  constexpr std::uint64_t half = std::uint64_t{1} << (reach_bits - 1);
+  if (distance_to(address) >> reach_bits != 0) {
+    const auto at = reinterpret_cast<std::uint64_t>(address);
+    base = at > half ? at - half : 0;
+  }
   const bool tells_time = count >= time_due;
-  if (order != now || tells_time) {
-    notes[count++] = {(tells_time ? now_ns() << 2 : 0) | instant, now};
-    order = now;
-    if (tells_time) time_due = count + notes_per_time;
-  }
-  if (on != where) {
-    notes[count++] = {place, static_cast<std::uint64_t>(where)};
-    on = where;
-  }
+  if (tells_time) time_due = std::min(count + notes_per_time, capacity);
+  order = now;
+  on = where;
+  stretches[stretch_count++] = {now, tells_time ? now_ns() : 0, where, base, count, allocates};
+}
+
+noted_hits hit_page::hits_of(std::uint32_t which) const noexcept {
+  const stretch& of = stretches[which];
+  const bool last = which + 1 == stretch_count;
+  const std::uint32_t end = last ? count : stretches[which + 1].first_note;
+  const std::uint32_t allocates_end = last ? allocates : stretches[which + 1].first_allocate;
+  return {
+      of.time_ns,          static_cast<std::uint64_t>(of.on), of.base, notes + of.first_note, bytes + of.first_allocate,
+      end - of.first_note, allocates_end - of.first_allocate};
 }
 
 /// As take_spare, without a kilobyte written for each that is used again. Null when the host has no memory.
@@ -93,45 +108,42 @@ void recorder::append(recorded_event what) noexcept {
   if (last_noted_->is_full()) set_due();
 }
 
+void recorder::count_given(std::uint64_t count) noexcept {
+  (outcome_.load(std::memory_order_relaxed) == status::ok ? events_ : lost_)
+      .fetch_add(count, std::memory_order_relaxed);
+}
+
 void recorder::give_to_sink(const recorded_event* events, std::uint64_t count) noexcept {
   if (outcome_.load(std::memory_order_relaxed) == status::ok) {
     outcome_ = static_cast<status>(sink_.write(sink_.context, events, count));
   }
-  (outcome_.load(std::memory_order_relaxed) == status::ok ? events_ : lost_).fetch_add(count);
+  count_given(count);
 }
 
-/// Hits from the page's next on, up to the first of a higher order than `most`.
-void recorder::give_run(hit_page& from, std::uint64_t most) noexcept {
+void recorder::give_hits(const noted_hits& hits, std::uint64_t order) noexcept {
+  if (takes_hits_ != nullptr && hits.count >= hits_as_noted_min) {
+    if (outcome_.load(std::memory_order_relaxed) == status::ok) {
+      outcome_ = static_cast<status>(takes_hits_(sink_.context, hits));
+    }
+    return count_given(hits.count);
+  }
   constexpr std::uint32_t batch_max = 32;
   recorded_event batch[batch_max] = {};  // field by field below: a copy of what was just written in parts is slow
   std::uint32_t filled = 0;
-  std::uint64_t order = 0;
-  std::uint64_t time_ns = 0;
-  std::uint64_t on = static_cast<std::uint64_t>(from.delivered_on);
-  std::uint32_t at = from.delivered;
-  for (; at < from.count; ++at) {
-    const hit_page::note& one = from.notes[at];
-    const hit_page::sort sort = hit_page::sort_of(one);
-    if (sort <= hit_page::free) [[likely]] {
-      recorded_event& next = batch[filled];
-      next.order = order;
-      next.time_ns = std::exchange(time_ns, 0);
-      next.id = one.what & ~std::uint64_t{3};
-      next.bytes = one.value;
-      next.stream = on;
-      next.kind = static_cast<std::uint8_t>(sort);
-      if (++filled == batch_max) give_to_sink(batch, std::exchange(filled, 0));
-    } else if (sort == hit_page::place) {
-      on = one.value;
-    } else {
-      if (one.value > most) break;
-      order = one.value;
-      time_ns = one.what >> 2;
-    }
+  std::uint64_t time_ns = hits.time_ns;
+  const std::uint32_t* bytes = hits.bytes;
+  for (std::uint32_t i = 0; i < hits.count; ++i) {
+    const bool is_free = (hits.notes[i] & 1) != 0;
+    recorded_event& next = batch[filled];
+    next.order = order;
+    next.time_ns = std::exchange(time_ns, 0);
+    next.id = hits.base + (std::uint64_t{hits.notes[i] >> 1} << hit_page::step_bits);
+    next.bytes = is_free ? 0 : *bytes++;
+    next.stream = hits.stream;
+    next.kind = is_free ? ARCALLOC_RECORDED_FREE : ARCALLOC_RECORDED_ALLOCATE;
+    if (++filled == batch_max) give_to_sink(batch, std::exchange(filled, 0));
   }
   if (filled != 0) give_to_sink(batch, filled);
-  from.delivered = at;
-  from.delivered_on = stream{on};
 }
 
 void recorder::deliver(hit_page* hits, event_page* noted) noexcept {
@@ -141,8 +153,8 @@ void recorder::deliver(hit_page* hits, event_page* noted) noexcept {
     std::uint64_t least = UINT64_MAX;
     std::uint64_t least_of_others = UINT64_MAX;
     for (hit_page* page = hits; page != nullptr; page = page->next) {
-      if (page->delivered == page->count) continue;
-      const std::uint64_t order = page->next_order();
+      if (page->delivered == page->stretch_count) continue;
+      const std::uint64_t order = page->stretches[page->delivered].order;
       if (order < least) {
         least_of_others = least;
         least = order;
@@ -155,7 +167,12 @@ void recorder::deliver(hit_page* hits, event_page* noted) noexcept {
     // A hit follows what was noted under its number, and comes before the next.
     const std::uint64_t next_noted = noted != nullptr ? noted->events[noted->delivered].order : UINT64_MAX;
     if (first != nullptr && least < next_noted) {
-      give_run(*first, std::min(least_of_others, next_noted - 1));
+      const std::uint64_t most = std::min(least_of_others, next_noted - 1);
+      for (; first->delivered < first->stretch_count; ++first->delivered) {
+        const std::uint64_t order = first->stretches[first->delivered].order;
+        if (order > most) break;
+        give_hits(first->hits_of(first->delivered), order);
+      }
       continue;
     }
     std::uint32_t end = noted->delivered + 1;

@@ -28,46 +28,86 @@ struct event_page {
   }
 };
 
-/// Hits of one thread, in order: 16 bytes each, and what most of them share noted where it changes. Addresses of
-/// blocks are multiples of 512, so the lowest bits say which of the four a note is.
+/// Hits of one thread that follow each other, as it noted them.
+struct noted_hits {
+  std::uint64_t time_ns;  ///< of the first; 0 where the clock was not read for it
+  std::uint64_t stream;
+  std::uint64_t base;
+  const std::uint32_t* notes;  ///< of each: steps of 512 bytes from the base to its block, doubled; one more if a free
+  const std::uint32_t* bytes;  ///< of each allocate: what was requested
+  std::uint32_t count;
+  std::uint32_t allocates;
+};
+
+/// Hits of one thread, in order: four bytes each, and four more for an allocate. What most of them share stands once
+/// for all of a stretch, which ends where any of it changes.
 struct hit_page {
-  enum sort : std::uint64_t { allocate = 0, free = 1, instant = 2, place = 3 };
-  struct note {
-    std::uint64_t what;   ///< address | allocate or free; time_ns << 2 | instant, 0 where the clock was not read; place
-    std::uint64_t value;  ///< requested bytes; nothing; order; stream
+  struct stretch {
+    std::uint64_t order;
+    std::uint64_t time_ns;  ///< 0 where the clock was not read
+    stream on;
+    std::uint64_t base;
+    std::uint32_t first_note;
+    std::uint32_t first_allocate;
   };
   static constexpr std::uint32_t capacity = 1024;
-  static constexpr std::uint32_t notes_per_hit_max = 3;
+  static constexpr std::uint32_t stretches_max = 256;
   static constexpr std::uint32_t notes_per_time = 64;
+  static constexpr unsigned step_bits = 9;                ///< blocks are aligned to 512 bytes
+  static constexpr unsigned reach_bits = step_bits + 31;  ///< from the base to the last block that a note can name
 
   hit_page* next = nullptr;
   std::uint32_t count = 0;
-  std::uint32_t delivered = 0;
-  std::uint32_t time_due = 0;  ///< where the clock is to be read again
-  stream delivered_on = default_stream;
+  std::uint32_t allocates = 0;
+  std::uint32_t time_due = 0;  ///< where the clock is to be read again; at most the capacity
+  std::uint32_t stretch_count = 0;
+  std::uint32_t delivered = 0;  ///< stretches
+  // the last stretch's
   std::uint64_t order = UINT64_MAX;
   stream on = default_stream;
-  note notes[capacity];
+  std::uint64_t base = 0;
 
-  [[nodiscard]] bool is_full() const noexcept { return count + notes_per_hit_max > capacity; }
-  /// As if new, but for the notes.
+  std::uint32_t notes[capacity];
+  std::uint32_t bytes[capacity];
+  stretch stretches[stretches_max];
+
+  [[nodiscard]] bool is_full() const noexcept { return count == capacity || stretch_count == stretches_max; }
+  /// As if new, but for what lies beyond the counts.
   void clear() noexcept {
     next = nullptr;
-    count = delivered = time_due = 0;
+    count = allocates = time_due = stretch_count = delivered = 0;
     order = UINT64_MAX;
-    on = delivered_on = default_stream;
   }
-  /// Requires: not full.
-  void add(sort kind, const void* address, std::uint64_t bytes, stream where, std::uint64_t now) noexcept {
-    if (order != now || on != where || count >= time_due) [[unlikely]]
-      mark(where, now);
-    notes[count++] = {reinterpret_cast<std::uint64_t>(address) | kind, bytes};
+  // All four: such a hit goes on with the last stretch.
+  [[nodiscard]] bool has_room() const noexcept { return count < time_due; }
+  [[nodiscard]] bool is_of(std::uint64_t now) const noexcept { return order == now; }
+  [[nodiscard]] bool is_on(stream where) const noexcept { return on == where; }
+  [[nodiscard]] bool reaches(const void* address) const noexcept { return distance_to(address) >> reach_bits == 0; }
+  /// Sees to it that such a hit goes on. Requires: not full.
+  void make_ready(const void* address, stream where, std::uint64_t now) noexcept {
+    if (!has_room() || !is_of(now) || !is_on(where) || !reaches(address)) begin_stretch(address, where, now);
   }
-  void mark(stream where, std::uint64_t now) noexcept;
-  [[nodiscard]] static sort sort_of(const note& one) noexcept { return static_cast<sort>(one.what & 3); }
-  /// The order of the hits that come next. Requires: some do; the first of them follows an instant.
-  [[nodiscard]] std::uint64_t next_order() const noexcept { return notes[delivered].value; }
+  /// Requires: it goes on, and fewer than 4 GiB are requested, as always from a run.
+  void note_allocate(const void* address, std::uint64_t requested_bytes) noexcept {
+    notes[count++] = place_of(address);
+    bytes[allocates++] = static_cast<std::uint32_t>(requested_bytes);
+  }
+  /// Requires: it goes on.
+  void note_free(const void* address) noexcept { notes[count++] = place_of(address) | 1; }
+  [[nodiscard]] noted_hits hits_of(std::uint32_t which) const noexcept;
+
+ private:
+  void begin_stretch(const void* address, stream where, std::uint64_t now) noexcept;
+  [[nodiscard]] std::uint64_t distance_to(const void* address) const noexcept {
+    return reinterpret_cast<std::uint64_t>(address) - base;
+  }
+  [[nodiscard]] std::uint32_t place_of(const void* address) const noexcept {
+    return static_cast<std::uint32_t>(distance_to(address) >> step_bits << 1);
+  }
 };
+
+/// Takes hits as they were noted, where a sink can: as its `write`, with its context.
+using hit_writer = std::int32_t (*)(void* context, const noted_hits& hits) noexcept;
 
 /// CLOCK_MONOTONIC.
 [[nodiscard]] std::uint64_t now_ns() noexcept;
@@ -82,7 +122,7 @@ struct hit_page {
 /// another thread's event has a higher number; hits of one number on two threads have nothing to do with each other.
 /// Concurrency: `writing` is taken before the pool's mutex, and guards the sink. The rest is guarded by the mutex,
 /// but for order(), which is read inside a gate.
-/// Cost: a hit writes 16 bytes, and reads the clock once in 64. Pages come from the arena and are used again.
+/// Cost: a hit writes 4 to 8 bytes, and reads the clock once in 64. Pages come from the arena and are used again.
 /// It formats nothing and opens no file: that is the sink's.
 class recorder {
  public:
@@ -111,7 +151,8 @@ class recorder {
     return made;
   }
 
-  void start(const recording_sink& into) noexcept;
+  /// `takes_hits`: null where the sink gets hits as events, like everything else.
+  void start(const recording_sink& into, hit_writer takes_hits) noexcept;
   void stop() noexcept { on_ = false; }
 
   /// An empty page, or null when the host has no memory.
@@ -140,7 +181,8 @@ class recorder {
   template <class Page>
   [[nodiscard]] Page* take_page(Page*& spare) noexcept;
   void give_to_sink(const recorded_event* events, std::uint64_t count) noexcept;
-  void give_run(hit_page& from, std::uint64_t most) noexcept;
+  void give_hits(const noted_hits& hits, std::uint64_t order) noexcept;
+  void count_given(std::uint64_t count) noexcept;
 
   arena& memory_;
   bool on_ = false;
@@ -156,6 +198,7 @@ class recorder {
 
   // guarded by `writing`
   recording_sink sink_{};
+  hit_writer takes_hits_ = nullptr;
   std::atomic<status> outcome_{status::ok};
   std::atomic<std::uint64_t> events_{0};
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "pool.hpp"
+#include "trace_file.hpp"
 
 namespace arcalloc::detail {
 
@@ -13,7 +14,7 @@ status pool::begin_recording(const recording_sink& into) noexcept {
   const lock guard(mutex_);
   if (recorder_.on() || into.write == nullptr) return status::invalid_argument;
   const claimed all(*this);
-  recorder_.start(into);
+  recorder_.start(into, hit_writer_of(into));
   note_what_is_there(all);
   for (thread_record* at = records_.front(); at != nullptr; at = records_list::next(at)) {
     if (at->in_use) at->gate.set_gate(owner_lock::gate_noted);

@@ -27,7 +27,7 @@ DOORS = (
 # Where a call that hits does not go: the pool's mutex; the owner's own fence, where there is no membarrier; a stream of
 # the thread's own, which is numbered at its first mention; the clock, which one in 64 hits reads while calls are recorded.
 SLOW = ("arcalloc::detail::pool::acquire(", "arcalloc::detail::pool::recycle(", "arcalloc::detail::owner_lock::try_enter_fenced(",
-        "arcalloc::this_thread_stream(", "arcalloc::detail::hit_page::mark(")
+        "arcalloc::this_thread_stream(", "arcalloc::detail::hit_page::begin_stretch(")
 TARGET = re.compile(r"<([^+]*?)(?:\+0x[0-9a-f]+)?>$")
 
 

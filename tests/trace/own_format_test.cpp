@@ -221,6 +221,9 @@ TEST(own_format, a_lower_case_chunk_is_passed_over_and_an_upper_case_one_refused
   EXPECT_EQ(read.events.size(), 1U);
   EXPECT_EQ(refusal_of(header() + step + chunk('Q', "anything") + chunk('Z', "\x01")),
             "t at byte 29: a chunk of type Q, which this program does not know");
+  EXPECT_EQ(refusal_of(header() + step + chunk('H', "") + chunk('Z', "\x01")),
+            "t at byte 29: a chunk of type H, which this program does not know")
+      << "it belongs to version 2";
 }
 
 TEST(own_format, what_makes_no_sense_is_refused_by_its_byte) {
@@ -241,8 +244,8 @@ TEST(own_format, what_makes_no_sense_is_refused_by_its_byte) {
 
 TEST(own_format, what_is_around_the_events_is_looked_at) {
   const std::string step = chunk('E', "\x04");
-  EXPECT_EQ(refusal_of(std::string(own::magic) + little_endian(2) + little_endian(0)),
-            "t at byte 0: format version 2; this program reads 1");
+  EXPECT_EQ(refusal_of(std::string(own::magic) + little_endian(3) + little_endian(0)),
+            "t at byte 0: format version 3; this program reads 1 and 2");
   EXPECT_EQ(refusal_of(std::string(own::magic) + little_endian(1) + little_endian(1)),
             "t at byte 0: reserved bytes of the header are not zero");
   EXPECT_EQ(refusal_of(own::magic), "t at byte 0: the header is cut");

@@ -15,11 +15,14 @@
 #include <random>
 
 #include "reading.hpp"
+#include "recorded_events.hpp"
 #include "trace/formats/own_writer.hpp"
 #include "trace/replay/trace_replay.hpp"
 
 namespace arcalloc::trace {
 namespace {
+
+using arcalloc::testing::recorded_events;
 
 constexpr stream side{3};
 
@@ -185,7 +188,40 @@ TEST_F(recording_to_a_file, is_replayed_to_the_same_counters) {
   }
 }
 
-TEST_F(recording_to_a_file, is_what_the_writer_of_the_format_writes) {
+/// Plays one script over a device of its own; what is recorded of it but for times, which differ from run to run.
+template <class Begin>
+void record_script(const options& settings, Begin begin) {
+  sim_options described;
+  described.memory_bytes = 96 * mib;
+  sim_backend device(described);
+  const allocator_ptr memory(make(device, settings));
+  begin(*memory);
+  scripted_engine(device, *memory).play(5);
+  EXPECT_EQ(memory->end_recording(), status::ok);
+}
+
+TEST_F(recording_to_a_file, holds_what_a_sink_of_events_is_given) {
+  options settings = recording_options(path);
+  record_script(settings, [](allocator&) {});
+  settings.trace_path = nullptr;
+  recorded_events kept;
+  record_script(settings, [&](allocator& memory) { EXPECT_EQ(memory.begin_recording(kept.sink()), status::ok); });
+  const std::vector<event> found = read().events;
+  ASSERT_EQ(found.size(), kept.all.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const event& one = found[i];
+    const recorded_event& given = kept.all[i];
+    ASSERT_EQ(static_cast<int>(one.kind), given.kind) << i;
+    ASSERT_EQ(one.id, given.id) << i;
+    ASSERT_EQ(one.stream, given.stream) << i;
+    if (one.kind != event_kind::free && one.kind != event_kind::use) {
+      ASSERT_EQ(one.bytes, given.bytes) << i;
+    }
+    ASSERT_EQ(one.other, given.other) << i;
+  }
+}
+
+TEST_F(recording_to_a_file, is_converted_without_a_difference) {
   host_backend device(64 * mib);
   {
     const allocator_ptr memory(make(device, recording_options(path)));
@@ -195,15 +231,54 @@ TEST_F(recording_to_a_file, is_what_the_writer_of_the_format_writes) {
     memory->end_step();
   }
   const std::string written = bytes_of(path);
+  EXPECT_EQ(written[8], '\x02');
   const reading found = read_text(written);
   ASSERT_EQ(found.refusal, "");
   EXPECT_FALSE(found.facts.cut_at);
-  EXPECT_GT(written.size(), 100'000U);  // several chunks
-  string_sink expected;
-  own_writer writer(expected);
+  EXPECT_EQ(found.events.size(), 40'004U);
+  string_sink small;
+  own_writer writer(small);
   for (const event& one : found.events) writer.take(one);
   writer.finish();
-  EXPECT_EQ(written, expected.bytes());
+  EXPECT_TRUE(read_text(small.bytes()).events == found.events);
+}
+
+TEST_F(recording_to_a_file, takes_few_bytes_where_hits_follow_each_other) {
+  host_backend device(512 * mib);
+  for (const bool far_apart : {false, true}) {
+    SCOPED_TRACE(far_apart ? "large blocks all over 400 MiB" : "small blocks");
+    {
+      const allocator_ptr memory(make(device, recording_options(path)));
+      const std::size_t piece_bytes = far_apart ? 512 * kib : 100;
+      std::vector<block> out(800);
+      for (block& piece : out) EXPECT_EQ(memory->allocate(piece_bytes, default_stream, piece), status::ok);
+      for (std::size_t i = 0; i < 20'000; ++i) {
+        block& piece = out[i * 7 % out.size()];
+        EXPECT_EQ(memory->deallocate(piece), status::ok);
+        EXPECT_EQ(memory->allocate(piece_bytes, default_stream, piece), status::ok);
+      }
+    }
+    const std::size_t bytes = bytes_of(path).size();
+    EXPECT_GT(read().events.size(), 40'000U);
+    EXPECT_LT(bytes, 40'000U * (far_apart ? 7 : 4));
+  }
+}
+
+TEST_F(recording_to_a_file, that_nobody_closed_is_readable_almost_to_its_end) {
+  EXPECT_EQ(in_a_process([&] {
+              host_backend device(64 * mib);
+              allocator* const memory = make(device, recording_options(path));
+              churn(*memory, 100'000);
+              ::raise(SIGKILL);
+            }),
+            -SIGKILL);
+  const std::string written = bytes_of(path);
+  EXPECT_EQ(written.size() % (64 * kib), 0U) << "whole blocks";
+  const reading found = read_text(written);
+  EXPECT_EQ(found.refusal, "");
+  ASSERT_TRUE(found.facts.cut_at);
+  EXPECT_GT(*found.facts.cut_at + 17 * kib, written.size());
+  EXPECT_GT(found.events.size(), 150'000U);
 }
 
 TEST_F(recording_to_a_file, times_begin_at_nothing_and_never_fall) {

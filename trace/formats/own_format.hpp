@@ -9,22 +9,25 @@ namespace arcalloc::trace::own {
 
 /// The numbers of arcalloc's own format; docs/trace_format.md has it byte by byte.
 ///
-/// A file is a header and chunks. A chunk stands alone: its length, its type and a CRC-32 come before it, and no number
-/// in it refers to another chunk. Nothing is ever written over, so a file that was not closed is whole up to some
-/// chunk.
+/// A file is a header and chunks. A chunk stands alone: its length, its type and a checksum come before it, and no
+/// number in it refers to another chunk. Nothing is ever written over, so a file that was not closed is whole up to
+/// some chunk. Version 1 is small, and what is written here; version 2 is cheap to write, and what a recording writes
+/// while it goes on: it has chunks of hits as well, and another checksum.
 
 inline constexpr std::string_view magic{
     "\x89"
     "ARCT\r\n\x1a",
     8};
 inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t recorded_version = 2;
 /// Magic, version, reserved: 8 + 4 + 4.
 inline constexpr std::size_t header_bytes = 16;
 
-/// Payload length, type, three bytes of zero, CRC-32 of these eight and the payload: 4 + 1 + 3 + 4.
+/// Payload length, type, three bytes of zero, checksum of these eight and the payload: 4 + 1 + 3 + 4.
 inline constexpr std::size_t chunk_header_bytes = 12;
 inline constexpr std::uint32_t payload_bytes_max = std::uint32_t{1} << 20;
 inline constexpr char events_type = 'E';
+inline constexpr char hits_type = 'H';  ///< from version 2 on
 inline constexpr char end_type = 'Z';
 /// Types a to z hold nothing that changes what events mean: a reader that does not know one passes over it.
 [[nodiscard]] constexpr bool may_be_passed_over(char type) { return type >= 'a' && type <= 'z'; }
@@ -43,6 +46,11 @@ inline constexpr unsigned marks_known = 0x0f;
 
 /// The most bytes that one event takes.
 inline constexpr std::size_t event_bytes_max = 2 + 6 * 10;
+
+/// Counts of notes and of allocates, widths of notes and of sizes, zero; time, stream, base: 2 + 2 + 1 + 1 + 2 + 3 * 8.
+inline constexpr std::size_t stretch_header_bytes = 32;
+/// A note is twice the steps from the base to its block, and one more if it is a free.
+inline constexpr unsigned note_step_bits = 9;
 
 /// Small whole numbers for small differences of either sign.
 [[nodiscard]] constexpr std::uint64_t zigzag(std::uint64_t difference) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "trace/formats/own_format.hpp"
+#include "trace/formats/own_hits.hpp"
 #include "trace/formats/readers.hpp"
 
 namespace arcalloc::trace {
@@ -21,7 +22,8 @@ std::uint32_t little_endian(std::string_view bytes) {
   return value;
 }
 
-std::uint32_t checksum(std::string_view header, std::string_view payload) {
+std::uint32_t checksum(std::uint32_t version, std::string_view header, std::string_view payload) {
+  if (version != own::version) return sum_of_chunk(header, payload);
   auto sum = ::crc32(0, reinterpret_cast<const Bytef*>(header.data()), 8);
   sum = ::crc32(sum, reinterpret_cast<const Bytef*>(payload.data()), static_cast<uInt>(payload.size()));
   return static_cast<std::uint32_t>(sum);
@@ -179,12 +181,15 @@ class own_reading {
 
   void read_header();
   [[nodiscard]] chunk read_chunk();
+  /// `Events`: chunk_events or hit_stretches.
+  template <class Events>
   void read_events(std::uint64_t begins);
   void read_end(std::uint64_t begins);
 
   byte_source& from_;
   std::function<bool(const event&)> take_;
   std::string payload_;
+  std::uint32_t version_ = own::version;
   std::uint64_t events_ = 0;
   bool has_begun_ = false;  ///< an event of the recording itself has come
 };
@@ -203,9 +208,10 @@ void own_reading::read_header() {
   const std::string_view header = from_.ahead_of(own::header_bytes);
   if (!header.starts_with(own::magic)) from_.refuse("expected a trace of arcalloc");
   if (header.size() < own::header_bytes) from_.refuse("the header is cut");
-  const std::uint32_t version = little_endian(header.substr(8));
-  if (version != own::version) {
-    from_.refuse("format version " + std::to_string(version) + "; this program reads " + std::to_string(own::version));
+  version_ = little_endian(header.substr(8));
+  if (version_ != own::version && version_ != own::recorded_version) {
+    from_.refuse("format version " + std::to_string(version_) + "; this program reads " + std::to_string(own::version) +
+                 " and " + std::to_string(own::recorded_version));
   }
   if (little_endian(header.substr(12)) != 0) from_.refuse("reserved bytes of the header are not zero");
   from_.skip(own::header_bytes);
@@ -230,12 +236,14 @@ own_reading::chunk own_reading::read_chunk() {
     payload_.append(ahead);
     from_.skip(ahead.size());
   }
-  if (checksum(header, payload_) != little_endian(std::string_view(header).substr(8))) {
+  if (checksum(version_, header, payload_) != little_endian(std::string_view(header).substr(8))) {
     if (only_zeros_follow(from_)) return chunk::cut;
     from_.refuse_at(begins, "the checksum of a chunk does not fit: the file is damaged");
   }
   if (type == own::events_type) {
-    read_events(begins + own::chunk_header_bytes);
+    read_events<chunk_events>(begins + own::chunk_header_bytes);
+  } else if (type == own::hits_type && version_ == own::recorded_version) {
+    read_events<hit_stretches>(begins + own::chunk_header_bytes);
   } else if (type == own::end_type) {
     read_end(begins + own::chunk_header_bytes);
     return chunk::last;
@@ -245,8 +253,9 @@ own_reading::chunk own_reading::read_chunk() {
   return chunk::whole;
 }
 
+template <class Events>
 void own_reading::read_events(std::uint64_t begins) {
-  chunk_events events(from_, begins, payload_);
+  Events events(from_, begins, payload_);
   event what;
   while (events.any()) {
     events.read(what);
