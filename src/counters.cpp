@@ -43,8 +43,9 @@ constexpr counter_field fields[] = {
     ARCALLOC_FIELD(count, reclaim_hits, "hits in blocks that were pending and have finished"),
     ARCALLOC_FIELD(count, cross_stream_hits, "hits in an idle block of another stream whose work has finished"),
     ARCALLOC_FIELD(count, evict_retries, "requests that the driver granted once idle segments had been given back"),
-    ARCALLOC_FIELD(count, tight_blocks,
-                   "blocks sized by the driver's granule instead of the class, or of steps of 2 MiB, because that did not fit"),
+    ARCALLOC_FIELD(
+        count, tight_blocks,
+        "blocks sized by the driver's granule instead of the class, or of steps of 2 MiB, because that did not fit"),
     ARCALLOC_FIELD(count, wait_hits, "hits after waiting for pending blocks or for another stream's work"),
     ARCALLOC_FIELD(count, drain_retries, "requests that the driver granted once everything idle had been given back"),
     ARCALLOC_FIELD(count, capture_hits,
