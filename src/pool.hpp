@@ -26,7 +26,7 @@ struct request {
   std::uint64_t bytes = 0;
   stream on = default_stream;
   std::uint64_t class_bytes = 0;
-  std::uint64_t block_bytes = 0;     ///< of the block it gets: where divided, its own size; else its class
+  std::uint64_t block_bytes = 0;     ///< of the block it gets: above 1 MiB its own size; else its class
   std::uint32_t class_index = 0;     ///< where shared or divided
   std::uint64_t segment_bytes = 0;   ///< the least that a miss asks the driver for
   std::uint64_t generous_bytes = 0;  ///< what it asks for first
