@@ -57,6 +57,36 @@ TEST(capture, reuses_within_the_window_what_the_window_freed) {
   at.check();
 }
 
+TEST(capture, cuts_a_block_to_its_class_for_whatever_of_the_class_comes_next) {
+  capturing_engine at;
+  at.put(at.get(16 * mib, s1));
+  at.begin(s1);
+  const block scratch = at.get(3 * mib + 1, s1);
+  EXPECT_EQ(at.now().allocated_bytes, 13 * mib / 4);
+  at.put(scratch);
+  const block longer = at.get(13 * mib / 4, s1);
+  EXPECT_EQ(longer.data(), scratch.data());
+  at.put(longer);
+  (void)at.end(s1);
+  EXPECT_EQ(at.now().pinned_bytes, 13 * mib / 4);
+  EXPECT_EQ(at.now().capture_misses, 0U);
+  at.check();
+}
+
+TEST(capture, cuts_a_block_to_its_size_where_its_class_has_no_room) {
+  capturing_engine at;
+  at.put(at.get(4 * mib, s1));
+  const block kept = at.get(2 * mib + mib / 16, s1);
+  at.begin(s1);
+  const block rest = at.get(2 * mib - mib / 16, s1);  // its class, of 2 MiB, would not fit behind the other
+  EXPECT_EQ(at.now().capture_misses, 0U);
+  EXPECT_EQ(at.now().slack_bytes, 0U);
+  at.put(rest);
+  (void)at.end(s1);
+  at.put(kept);
+  at.check();
+}
+
 TEST(capture, reuses_blocks_that_the_devices_granule_made_larger_than_their_class) {
   options exact;
   exact.classes = geometry::exact;
